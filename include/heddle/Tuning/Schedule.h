@@ -1,0 +1,91 @@
+//===- Schedule.h - how a kernel is cut up and who does what --------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The schedule record of a GEMM-like kernel, its legality rules (each with a
+// name) and the analytical model that chooses one. Free of LLVM. Thread-safe.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_TUNING_SCHEDULE_H
+#define HEDDLE_TUNING_SCHEDULE_H
+
+#include "heddle/Target/Target.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::tuning {
+
+/// How the result leaves the accumulators.
+///   Direct  each thread stores its elements to global memory
+///   Bulk    through shared memory, then a tensor copy (16-byte rules)
+enum class StorePath { Direct, Bulk };
+
+/// One complete choice. Zero in a register count means "do not use setmaxnreg".
+struct Schedule {
+  int64_t tileM = 128, tileN = 128, tileK = 64; ///< elements
+  int stages = 4;          ///< slots of the operand ring
+  int loadWarps = 4;       ///< warps of the load role
+  int mmaWarps = 8;        ///< warps of the mma role (1 issuing warp on tcgen05)
+  int epilogueWarps = 0;   ///< own warps of the epilogue; 0: it runs in the mma warps
+  int accStages = 1;       ///< accumulator slots (2 double-buffers tensor memory)
+  int loadRegisters = 0, mmaRegisters = 0; ///< setmaxnreg values
+  int raster = 8;          ///< tiles of M walked before N advances; L2 reuse
+  target::CopyEngine copy = target::CopyEngine::Bulk;
+  StorePath store = StorePath::Direct;
+  int ctasPerSM = 1;
+  int threads() const { return 32 * (loadWarps + mmaWarps + epilogueWarps); }
+  bool operator==(const Schedule &) const = default;
+};
+
+/// The problem a schedule is for. 0 = known only at run time.
+struct GemmProblem {
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  target::DType a = target::DType::BF16, b = target::DType::BF16, out = target::DType::BF16;
+  bool aKMajor = true, bKMajor = true;
+  /// Whether rows of the operands / of the result are known to satisfy, known to
+  /// violate, or may satisfy (checked at launch) the 16-byte rules of bulk copies.
+  enum class Aligned { Yes, No, AtLaunch } loadAligned = Aligned::Yes, storeAligned = Aligned::Yes;
+  int epilogueReadBytes = 0; ///< bytes read per result element by the epilogue
+};
+
+/// Why a schedule cannot be used. `name` is stable and short ("shared-memory"),
+/// `detail` says limit, need and have.
+struct Rejection {
+  std::string name, detail;
+};
+
+/// Shared memory in bytes that `s` takes on `t`, barriers included.
+int64_t sharedBytes(const Schedule &s, const GemmProblem &p, const target::Target &t);
+
+/// nullopt when legal.
+std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const target::Target &t);
+
+/// A ranked candidate.
+struct Candidate {
+  Schedule schedule;
+  double microseconds = 0; ///< predicted
+  std::string why;         ///< e.g. "2 waves, 97 % full; bound by the tensor cores"
+};
+
+/// Every legal schedule, best first; `rejected`, when given, gets the others.
+std::vector<Candidate> enumerate(const GemmProblem &p, const target::Target &t, const target::Chip &c,
+                                 std::vector<std::pair<Schedule, Rejection>> *rejected = nullptr);
+
+/// The best schedule, or nullopt with `error` filled.
+std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t, const target::Chip &c,
+                                Rejection *error = nullptr);
+
+/// "tile=128x256x64,stages=4,..." and back. `parse` starts from `base`, so a user may
+/// name only what differs; on failure nullopt and `error` names the key, what was
+/// expected and what was found.
+std::string toString(const Schedule &s);
+std::optional<Schedule> parse(std::string_view text, const Schedule &base, std::string *error);
+
+} // namespace heddle::tuning
+
+#endif // HEDDLE_TUNING_SCHEDULE_H
