@@ -1,0 +1,189 @@
+//===- ValidateReference.cpp - what a reference computation must hold -----===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernel.nodes and Kernel.outputs: every node on its own, then, for each output, that
+// the nodes it needs use only dimensions there are. The dimension after the output's
+// last is the contraction's k and exists only below a `contract`.
+//
+//===----------------------------------------------------------------------===//
+#include "Validate.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+using namespace heddle;
+using namespace heddle::pkg;
+using namespace heddle::pkg::detail;
+
+std::optional<unsigned> detail::refOpInputs(RefOp op) {
+  switch (op) {
+  case RefOp::load:
+  case RefOp::constant:
+  case RefOp::index:
+    return 0;
+  case RefOp::round:
+  case RefOp::neg:
+  case RefOp::exp:
+  case RefOp::log:
+  case RefOp::tanh:
+  case RefOp::erf:
+  case RefOp::sqrt:
+  case RefOp::rsqrt:
+  case RefOp::abs:
+  case RefOp::exp2:
+  case RefOp::sin:
+  case RefOp::cos:
+  case RefOp::floor:
+    return 1;
+  case RefOp::contract:
+  case RefOp::add:
+  case RefOp::sub:
+  case RefOp::mul:
+  case RefOp::div:
+  case RefOp::max:
+  case RefOp::min:
+  case RefOp::cmp_lt:
+  case RefOp::cmp_le:
+  case RefOp::cmp_gt:
+  case RefOp::cmp_ge:
+  case RefOp::cmp_eq:
+  case RefOp::cmp_ne:
+    return 2;
+  case RefOp::select:
+  case RefOp::fma:
+    return 3;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+Fault checkInputs(const RefNode &node, size_t index, KernelScope &scope) {
+  const std::optional<unsigned> expected = refOpInputs(node.op());
+  if (!expected)
+    return "unknown operation " + numberOf(static_cast<uint8_t>(node.op()));
+  if (count(node.inputs()) != *expected)
+    return "expected " + numberOf(*expected) + " inputs of " + EnumNameRefOp(node.op()) + ", got " +
+           numberOf(count(node.inputs()));
+  scope.budget.spend(count(node.inputs()) * sizeof(uint32_t));
+  for (size_t i = 0; i < count(node.inputs()); ++i)
+    if (Fault fault = checkIndex("a node that comes before",
+                                 node.inputs()->Get(static_cast<uint32_t>(i)), index))
+      return at("input", i, fault);
+  return {};
+}
+
+Fault checkLoad(const RefNode &node, KernelScope &scope) {
+  const Arg *arg = scope.arg(node.arg());
+  if (!arg)
+    return checkIndex("an argument", node.arg(), scope.kernel.args()->size());
+  if (count(node.index_map()) != count(arg->shape()))
+    return "expected an index map of " + numberOf(count(arg->shape())) + " entries for argument " +
+           arg->name()->str() + ", got " + numberOf(count(node.index_map()));
+  return {};
+}
+
+Fault checkIndexMap(const RefNode &node, int32_t least) {
+  for (size_t i = 0; i < count(node.index_map()); ++i) {
+    const int32_t dim = node.index_map()->Get(static_cast<uint32_t>(i));
+    if (dim < least || dim > static_cast<int32_t>(maxRank))
+      return at("index map", i,
+                "expected from " + std::to_string(least) + " to " + numberOf(maxRank) + ", got " +
+                    std::to_string(dim));
+  }
+  return {};
+}
+
+Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
+  if (Fault fault = checkInputs(node, index, scope))
+    return fault;
+  switch (node.op()) {
+  case RefOp::load:
+    if (Fault fault = checkLoad(node, scope))
+      return fault;
+    return checkIndexMap(node, -1);
+  case RefOp::index:
+    if (count(node.index_map()) != 1)
+      return "expected an index map of 1 entry, got " + numberOf(count(node.index_map()));
+    return checkIndexMap(node, 0);
+  case RefOp::contract:
+    return at("extent", checkStoredExpr(node.extent(), scope));
+  case RefOp::round:
+    if (!known(node.dtype()))
+      return "unknown element type " + numberOf(static_cast<uint8_t>(node.dtype()));
+    return {};
+  default:
+    return {};
+  }
+}
+
+/// The innermost dimension that each node needed by an output uses, itself or through element-wise
+/// inputs; what a contraction sums over does not count beyond it.
+Fault checkOutputDims(const RefOutput &output, KernelScope &scope) {
+  const auto &nodes = *scope.kernel.nodes();
+  const auto rank = static_cast<int32_t>(count(scope.arg(output.arg())->shape()));
+  std::vector<bool> needed(output.node() + 1, false);
+  needed[output.node()] = true;
+  for (size_t i = output.node() + 1; i-- > 0;) {
+    const RefNode &node = *nodes.Get(static_cast<uint32_t>(i));
+    for (size_t k = 0; needed[i] && k < count(node.inputs()); ++k)
+      needed[node.inputs()->Get(static_cast<uint32_t>(k))] = true;
+  }
+  std::vector<int32_t> last(needed.size(), -1);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (!needed[i])
+      continue;
+    const RefNode &node = *nodes.Get(static_cast<uint32_t>(i));
+    for (size_t k = 0; k < count(node.index_map()); ++k)
+      last[i] = std::max(last[i], node.index_map()->Get(static_cast<uint32_t>(k)));
+    for (size_t k = 0; k < count(node.inputs()); ++k)
+      last[i] = std::max(last[i], last[node.inputs()->Get(static_cast<uint32_t>(k))]);
+    if (last[i] > rank)
+      return at("node", i,
+                "expected dimensions up to " + std::to_string(rank) + ", got " +
+                    std::to_string(last[i]));
+    if (node.op() == RefOp::contract)
+      last[i] = std::min(last[i], rank - 1);
+  }
+  if (last[output.node()] == rank)
+    return "node " + numberOf(output.node()) + " uses a contraction's index outside of one";
+  return {};
+}
+
+Fault checkOutput(const RefOutput &output, KernelScope &scope) {
+  const Arg *arg = scope.arg(output.arg());
+  if (!arg)
+    return checkIndex("an argument", output.arg(), scope.kernel.args()->size());
+  if (!arg->output())
+    return "expected an output, got argument " + arg->name()->str();
+  if (Fault fault = checkIndex("a node", output.node(), count(scope.kernel.nodes())))
+    return fault;
+  return checkOutputDims(output, scope);
+}
+
+} // namespace
+
+Fault detail::checkReference(KernelScope &scope) {
+  const Kernel &kernel = scope.kernel;
+  if (Fault fault = tooMany("reference nodes", maxNodes, count(kernel.nodes())))
+    return fault;
+  if (Fault fault = tooMany("reference outputs", maxArgs, count(kernel.outputs())))
+    return fault;
+  for (size_t i = 0; i < count(kernel.nodes()); ++i)
+    if (Fault fault = checkNode(*kernel.nodes()->Get(static_cast<uint32_t>(i)), i, scope))
+      return at("reference node", i, fault);
+  std::unordered_set<uint32_t> seen;
+  for (size_t i = 0; i < count(kernel.outputs()); ++i) {
+    const RefOutput &output = *kernel.outputs()->Get(static_cast<uint32_t>(i));
+    if (Fault fault = checkOutput(output, scope))
+      return at("reference output", i, fault);
+    if (!seen.insert(output.arg()).second)
+      return at("reference output", i, "argument " + numberOf(output.arg()) + " is there twice");
+  }
+  return {};
+}
