@@ -37,6 +37,7 @@ struct Schedule {
   int raster = 8;          ///< tiles of M walked before N advances; L2 reuse
   target::CopyEngine copy = target::CopyEngine::Bulk;
   StorePath store = StorePath::Direct;
+  int storeStages = 0; ///< StorePath::Bulk: staging slots of tileM rows x 128 bytes
   int ctasPerSM = 1;
   int threads() const { return 32 * (loadWarps + mmaWarps + epilogueWarps); }
   bool operator==(const Schedule &) const = default;

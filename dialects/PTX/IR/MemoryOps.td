@@ -1,0 +1,48 @@
+//===- MemoryOps.td - copies and hints -*- tablegen -*- ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_PTX_MEMORY_OPS_TD
+#define HEDDLE_PTX_MEMORY_OPS_TD
+include "PTXDialect.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+
+def PTX_PrefetchTensorMapOp : PTX_TextOp<"prefetch_tensormap", "prefetch.tensormap [$0];"> {
+  let summary = "fetch a tensor map ahead of its first use";
+  let arguments = (ins LLVM_AnyPointer:$map);
+  let assemblyFormat = "$map attr-dict `:` type($map)";
+}
+def PTX_BulkTensorLoadOp : PTX_Op<"bulk_tensor_load"> {
+  let summary = "tensor copy, global to this CTA's shared memory, completing on an mbarrier";
+  let description = [{ Coordinates innermost first, 1 to 5 of them (cp.async.bulk.tensor). }];
+  let arguments = (ins I32:$target, LLVM_AnyPointer:$map, I32:$barrier, Variadic<I32>:$coordinates);
+  let assemblyFormat = "$target `,` $map `[` $coordinates `]` `,` $barrier attr-dict `:` type($map)";
+}
+def PTX_BulkTensorStoreOp : PTX_Op<"bulk_tensor_store"> {
+  let summary = "tensor copy, shared to global memory, in the thread's bulk group";
+  let arguments = (ins I32:$source, LLVM_AnyPointer:$map, Variadic<I32>:$coordinates);
+  let assemblyFormat = "$source `,` $map `[` $coordinates `]` attr-dict `:` type($map)";
+}
+def PTX_BulkCommitOp : PTX_TextOp<"bulk_commit_group", "cp.async.bulk.commit_group;"> {
+  let summary = "close the thread's bulk group";
+  let assemblyFormat = "attr-dict";
+}
+def PTX_BulkWaitReadOp : PTX_Op<"bulk_wait_group_read"> {
+  let summary = "wait until all but the last `pending` bulk groups have read their sources";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+def PTX_BulkWaitOp : PTX_Op<"bulk_wait_group"> {
+  let summary = "wait until all but the last `pending` bulk groups are complete";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+def PTX_StMatrixOp : PTX_Op<"stmatrix"> {
+  let summary = "store 1, 2 or 4 8x8 matrices of 16-bit elements to shared memory";
+  let arguments = (ins I32:$address, Variadic<I32>:$values, UnitAttr:$transposed);
+  let assemblyFormat = "$address `,` $values (`transposed` $transposed^)? attr-dict";
+  let hasVerifier = 1;
+}
+#endif

@@ -1,0 +1,68 @@
+//===- PTXDialect.cpp - registration, and texts of the memory ops ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/PTX/IR/PTXDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace heddle::ptx;
+
+#include "dialects/PTX/IR/PTXDialect.cpp.inc"
+#include "dialects/PTX/IR/PTXInterfaces.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/PTX/IR/PTXOps.cpp.inc"
+
+void PTXDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/PTX/IR/PTXOps.cpp.inc"
+      >();
+}
+
+/// "{$first, $first+1, ...}"
+static std::string list(unsigned first, unsigned count) {
+  std::string text = "{";
+  for (unsigned i = 0; i < count; ++i)
+    text += (i ? ", $" : "$") + std::to_string(first + i);
+  return text + "}";
+}
+
+std::string BulkTensorLoadOp::getPtxText() {
+  unsigned rank = getCoordinates().size();
+  return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
+                       "bytes [$0], [$1, {1}], [$2];",
+                       rank, list(3, rank));
+}
+
+std::string BulkTensorStoreOp::getPtxText() {
+  unsigned rank = getCoordinates().size();
+  return llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group [$1, {1}], [$0];",
+                       rank, list(2, rank));
+}
+
+std::string BulkWaitReadOp::getPtxText() {
+  return llvm::formatv("cp.async.bulk.wait_group.read {0};", getPending());
+}
+
+std::string BulkWaitOp::getPtxText() {
+  return llvm::formatv("cp.async.bulk.wait_group {0};", getPending());
+}
+
+std::string StMatrixOp::getPtxText() {
+  unsigned count = getValues().size();
+  return llvm::formatv("stmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 [$0], {2};", count,
+                       getTransposed() ? ".trans" : "", list(1, count));
+}
+
+LogicalResult StMatrixOp::verify() {
+  unsigned count = getValues().size();
+  if (count != 1 && count != 2 && count != 4)
+    return emitOpError("expected 1, 2 or 4 matrices, got ") << count;
+  return success();
+}

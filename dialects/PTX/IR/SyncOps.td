@@ -1,0 +1,45 @@
+//===- SyncOps.td - barriers and waits -*- tablegen -*- ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_PTX_SYNC_OPS_TD
+#define HEDDLE_PTX_SYNC_OPS_TD
+include "PTXDialect.td"
+
+def PTX_MBarrierWaitOp : PTX_TextOp<"mbarrier_wait",
+    "{\n\t.reg .pred p;\n\tWAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n\t@p bra DONE;\n\tbra WAIT;\n\tDONE:\n\t}"> {
+  let summary = "wait until the phase of a given parity has completed (mbarrier.try_wait in a loop)";
+  let arguments = (ins I32:$barrier, I32:$parity);
+  let assemblyFormat = "$barrier `,` $parity attr-dict";
+}
+def PTX_MBarrierPollOp : PTX_TextOp<"mbarrier_poll",
+    "{\n\t.reg .pred p;\n\tPOLL: mbarrier.test_wait.parity.shared::cta.b64 p, [$0], $1;\n\t@p bra DONE;\n\tbra POLL;\n\tDONE:\n\t}"> {
+  let summary = "like ptx.mbarrier_wait, for targets without try_wait (mbarrier.test_wait in a loop)";
+  let arguments = (ins I32:$barrier, I32:$parity);
+  let assemblyFormat = "$barrier `,` $parity attr-dict";
+}
+def PTX_MBarrierArriveOp : PTX_TextOp<"mbarrier_arrive", "mbarrier.arrive.shared.b64 _, [$0];"> {
+  let summary = "arrive once on a barrier of this CTA (release, cta scope)";
+  let arguments = (ins I32:$barrier);
+  let assemblyFormat = "$barrier attr-dict";
+}
+def PTX_MBarrierArriveIfOp : PTX_TextOp<"mbarrier_arrive_if",
+    "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, $1, 0;\n\t@p mbarrier.arrive.shared.b64 _, [$0];\n\t}"> {
+  let summary = "arrive on a barrier of this CTA when `flag` is not 0, without a branch";
+  let arguments = (ins I32:$barrier, I32:$flag);
+  let assemblyFormat = "$barrier `if` $flag attr-dict";
+}
+def PTX_MBarrierExpectTxOp : PTX_TextOp<"mbarrier_arrive_expect_tx",
+    "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;"> {
+  let summary = "arrive once and expect `bytes` more of asynchronous writes";
+  let arguments = (ins I32:$barrier, I32:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict";
+}
+def PTX_MBarrierInitOp : PTX_TextOp<"mbarrier_init", "mbarrier.init.shared.b64 [$0], $1;"> {
+  let summary = "make a barrier that completes a phase after `count` arrivals";
+  let arguments = (ins I32:$barrier, I32:$count);
+  let assemblyFormat = "$barrier `,` $count attr-dict";
+}
+#endif

@@ -1,0 +1,148 @@
+//===- KernelOps.cpp - kernels, stages, roles and their work ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Warp/IR/WarpDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace heddle::warp;
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                     FunctionType type) {
+  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  Region *body = state.addRegion();
+  Block &block = body->emplaceBlock();
+  for (Type t : type.getInputs())
+    block.addArgument(t, state.location);
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildType = [](Builder &b, ArrayRef<Type> args, ArrayRef<Type> results,
+                      function_interface_impl::VariadicFlag, std::string &) {
+    return b.getFunctionType(args, results);
+  };
+  return function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+      getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false,
+                                           getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("expected no results, got ") << getFunctionType().getResults().size();
+  if (getBody().empty())
+    return emitOpError("expected a body");
+  if (getTarget() && !target::findTarget(*getTarget()))
+    return emitOpError("expected target to be one of ")
+           << target::knownTargetNames() << ", got " << *getTarget();
+  for (auto [i, type] : llvm::enumerate(getFunctionType().getInputs())) {
+    if (auto memref = dyn_cast<MemRefType>(type)) {
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (failed(memref.getStridesAndOffset(strides, offset)))
+        return emitOpError("expected argument ") << i << " to have strides, got " << type;
+      if (auto dims = dyn_cast_or_null<ArrayAttr>(getArgAttr(i, "warp.dims")))
+        if (dims.size() != static_cast<size_t>(memref.getRank()))
+          return emitOpError("expected warp.dims of argument ")
+                 << i << " to have " << memref.getRank() << " names, got " << dims.size();
+    } else if (!type.isF32()) {
+      return emitOpError("expected argument ") << i << " to be a memref or f32, got " << type;
+    }
+  }
+  return success();
+}
+
+std::string KernelOp::getArgName(unsigned i) {
+  if (auto name = dyn_cast_or_null<StringAttr>(getArgAttr(i, "warp.name")))
+    return name.str();
+  return "arg" + std::to_string(i);
+}
+
+std::string KernelOp::getDimName(unsigned i, unsigned dim) {
+  if (auto dims = dyn_cast_or_null<ArrayAttr>(getArgAttr(i, "warp.dims")))
+    if (auto name = dyn_cast<StringAttr>(dims[dim]))
+      return name.str();
+  return getArgName(i) + "." + std::to_string(dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages and roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult StageOp::verify() {
+  if (getWarps() && (*getWarps() < 1 || *getWarps() > 32))
+    return emitOpError("expected 1 to 32 warps, got ") << *getWarps();
+  if (getBody().front().getNumArguments())
+    return emitOpError("expected a body without arguments");
+  return success();
+}
+
+LogicalResult RoleOp::verify() {
+  if (getFirstWarp() < 0 || static_cast<int64_t>(getEndWarp()) <= static_cast<int64_t>(getFirstWarp()) || getEndWarp() > 32)
+    return emitOpError("expected warps within 0 to 32, got ")
+           << getFirstWarp() << " to " << getEndWarp();
+  int64_t registers = getRegisters();
+  if (registers && (registers < 24 || registers > 256 || registers % 8))
+    return emitOpError("expected registers to be 0 or a multiple of 8 in 24..256, got ")
+           << registers;
+  if (getBody().front().getNumArguments())
+    return emitOpError("expected a body without arguments");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+LogicalResult WorkStreamOp::verify() {
+  if (getRaster() < 1)
+    return emitOpError("expected raster to be at least 1, got ") << getRaster();
+  return success();
+}
+
+ParseResult ForEachOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument> args;
+  OpAsmParser::UnresolvedOperand stream;
+  Type index = parser.getBuilder().getIndexType();
+  if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("in") || parser.parseOperand(stream) ||
+      parser.resolveOperand(stream, StreamType::get(parser.getContext()), result.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  for (auto &arg : args)
+    arg.type = index;
+  return parser.parseRegion(*result.addRegion(), args);
+}
+
+void ForEachOp::print(OpAsmPrinter &printer) {
+  printer << "(";
+  llvm::interleaveComma(getBody().getArguments(), printer,
+                        [&](BlockArgument a) { printer.printOperand(a); });
+  printer << ") in " << getStream();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ForEachOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 3 ||
+      llvm::any_of(block.getArgumentTypes(), [](Type t) { return !t.isIndex(); }))
+    return emitOpError("expected three index arguments (row, column, batch), got ")
+           << block.getNumArguments();
+  return success();
+}

@@ -1,0 +1,71 @@
+//===- WarpTypes.td - types of the warp dialect -------------*- tablegen -*-===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_WARP_TYPES_TD
+#define HEDDLE_WARP_TYPES_TD
+
+include "WarpDialect.td"
+
+class Warp_Type<string n, string m, list<Trait> t = []> : TypeDef<Warp_Dialect, n, t> { let mnemonic = m; }
+
+def Warp_TileType : Warp_Type<"Tile", "tile"> {
+  let summary = "a tile in shared memory: one part of a slot";
+  let description = [{
+    `!warp.tile<128x64xbf16>` is 128 x 64 elements with the last dimension
+    contiguous; `!warp.tile<128x64xbf16, mn>` has the first one contiguous.
+
+    In memory a tile is cut along its contiguous dimension into panels 128 bytes
+    wide. A panel has one 128-byte row per index of the other dimension, and its
+    16-byte chunk `c` of row `r` lies at `r * 128 + ((c ^ (r & 7)) * 16)`. Panels
+    follow each other and start at multiples of 1024 bytes. This is what tensor
+    copies with a 128-byte swizzle write and what wgmma and tcgen05 descriptors of
+    that swizzle read (PTX ISA, "Shared memory matrix layout").
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
+                    EnumParameter<Warp_Major>:$major);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Extent of the contiguous / of the other dimension, in elements.
+    int64_t getContiguous() const { return getMajor() == Major::K ? getCols() : getRows(); }
+    int64_t getStrided() const { return getMajor() == Major::K ? getRows() : getCols(); }
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
+    int64_t getBytes() const { return getRows() * getCols() * getElementBytes(); }
+    /// Elements of the contiguous dimension in one 128-byte panel.
+    int64_t getPanelElements() const { return 128 / getElementBytes(); }
+    int64_t getPanelBytes() const { return getStrided() * 128; }
+    int64_t getNumPanels() const { return getContiguous() / getPanelElements(); }
+  }];
+}
+
+def Warp_AccType : Warp_Type<"Acc", "acc"> {
+  let summary = "an accumulator: M x N values, spread over the warps of a role or in tensor memory";
+  let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Warp_PipeType : Warp_Type<"Pipe", "pipe"> {
+  let summary = "a ring of slots between one producer stage and its consumers";
+  let description = [{
+    `!warp.pipe<smem, 4, !warp.tile<128x64xbf16>, !warp.tile<256x64xbf16>>` has four
+    slots, each holding two tiles that become full and empty together.
+    `accumulator` is `regs` or `tmem`, whichever the target's tensor cores use.
+  }];
+  let parameters = (ins EnumParameter<Warp_Link>:$link, "int64_t":$depth,
+                    ArrayRefParameter<"::mlir::Type", "what a slot holds">:$elements);
+  let assemblyFormat = "`<` $link `,` $depth `,` $elements `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one slot in shared memory.
+    int64_t getSlotBytes() const;
+  }];
+}
+
+def Warp_StreamType : Warp_Type<"Stream", "stream"> {
+  let summary = "the tiles a CTA works on, the same sequence for each of its stages";
+}
+#endif
