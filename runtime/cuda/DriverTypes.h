@@ -1,0 +1,128 @@
+//===- DriverTypes.h - the part of the driver's ABI in use ----------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Types and numbers of libcuda.so.1, declared here so that the runtime builds on
+// machines without CUDA. Names carry the namespace instead of the driver's
+// prefix. The values are those of the CUDA driver API 13.0, which keeps them
+// across versions; test/unit/runtime/DriverAbiTest.cpp compares them with cuda.h
+// where that header is installed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_RUNTIME_CUDA_DRIVERTYPES_H
+#define HEDDLE_RUNTIME_CUDA_DRIVERTYPES_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::rt::cu {
+
+using Result = int;
+using DeviceId = int;
+using Pointer = unsigned long long; ///< a device address
+struct ContextTag;
+struct ModuleTag;
+struct FunctionTag;
+struct StreamTag;
+struct EventTag;
+using Context = ContextTag *;
+using Module = ModuleTag *;
+using Function = FunctionTag *;
+using Stream = StreamTag *;
+using Event = EventTag *;
+
+enum : Result {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NoDevice = 100,
+  InvalidImage = 200,
+  NoBinaryForGpu = 209,
+  EccUncorrectable = 214,
+  InvalidPtx = 218,
+  UnsupportedPtxVersion = 222,
+  NotFound = 500,
+  NotReady = 600,
+  IllegalAddress = 700,
+  LaunchOutOfResources = 701,
+  LaunchTimeout = 702,
+  Assert = 710,
+  HardwareStackError = 714,
+  IllegalInstruction = 715,
+  MisalignedAddress = 716,
+  InvalidAddressSpace = 717,
+  InvalidPc = 718,
+  LaunchFailed = 719,
+  CooperativeLaunchTooLarge = 720,
+  TensorMemoryLeak = 721,
+  StreamCaptureUnsupported = 900,
+  StreamCaptureImplicit = 906,
+};
+
+enum DeviceAttribute : int {
+  MultiprocessorCount = 16,
+  L2CacheSize = 38,
+  CapabilityMajor = 75,
+  CapabilityMinor = 76,
+  SharedPerBlockOptin = 97,
+};
+
+enum FunctionAttribute : int {
+  MaxThreadsPerBlock = 0,
+  StaticSharedBytes = 1,
+  MaxDynamicSharedBytes = 8,
+  NonPortableClusterSize = 14,
+};
+
+enum JitOption : int {
+  JitErrorLog = 5,
+  JitErrorLogBytes = 6,
+};
+
+enum : unsigned { StreamNonBlocking = 1 };
+
+enum LaunchAttributeId : int { LaunchCooperative = 2, LaunchClusterDimension = 4 };
+struct LaunchAttribute {
+  LaunchAttributeId id;
+  char pad[4];
+  union {
+    char bytes[64];
+    int cooperative;
+    struct {
+      unsigned x, y, z;
+    } cluster;
+  } value;
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
+enum TensorMapType : int {
+  MapU8 = 0,
+  MapU16 = 1,
+  MapU32 = 2,
+  MapI32 = 3,
+  MapU64 = 4,
+  MapI64 = 5,
+  MapF16 = 6,
+  MapF32 = 7,
+  MapF64 = 8,
+  MapBF16 = 9,
+};
+struct alignas(64) TensorMap {
+  uint64_t opaque[16];
+};
+static_assert(sizeof(TensorMap) == 128);
+
+} // namespace heddle::rt::cu
+
+#endif // HEDDLE_RUNTIME_CUDA_DRIVERTYPES_H
