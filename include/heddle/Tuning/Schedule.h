@@ -15,7 +15,10 @@
 #include "heddle/Target/Target.h"
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heddle::tuning {
@@ -28,13 +31,13 @@ enum class StorePath { Direct, Bulk };
 /// One complete choice. Zero in a register count means "do not use setmaxnreg".
 struct Schedule {
   int64_t tileM = 128, tileN = 128, tileK = 64; ///< elements
-  int stages = 4;          ///< slots of the operand ring
-  int loadWarps = 4;       ///< warps of the load role
-  int mmaWarps = 8;        ///< warps of the mma role (1 issuing warp on tcgen05)
-  int epilogueWarps = 0;   ///< own warps of the epilogue; 0: it runs in the mma warps
-  int accStages = 1;       ///< accumulator slots (2 double-buffers tensor memory)
+  int stages = 4;                               ///< slots of the operand ring
+  int loadWarps = 4;                            ///< warps of the load role
+  int mmaWarps = 8;      ///< warps of the mma role (1 issuing warp on tcgen05)
+  int epilogueWarps = 0; ///< own warps of the epilogue; 0: it runs in the mma warps
+  int accStages = 1;     ///< accumulator slots (2 double-buffers tensor memory)
   int loadRegisters = 0, mmaRegisters = 0; ///< setmaxnreg values
-  int raster = 8;          ///< tiles of M walked before N advances; L2 reuse
+  int raster = 8;                          ///< tiles of M walked before N advances; L2 reuse
   target::CopyEngine copy = target::CopyEngine::Bulk;
   StorePath store = StorePath::Direct;
   int storeStages = 0; ///< StorePath::Bulk: staging slots of tileM rows x 128 bytes
@@ -43,7 +46,8 @@ struct Schedule {
   bool operator==(const Schedule &) const = default;
 };
 
-/// The problem a schedule is for. 0 = known only at run time.
+/// The problem a schedule is for. 0 = known only at run time (the model then assumes
+/// 4096 for m, n and k, 1 for batch). F32 operands are multiplied as TF32.
 struct GemmProblem {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   target::DType a = target::DType::BF16, b = target::DType::BF16, out = target::DType::BF16;
@@ -60,8 +64,61 @@ struct Rejection {
   std::string name, detail;
 };
 
+/// Shared memory of one CTA, offsets and sizes in bytes:
+///
+///   0                header: barriers, the tensor-memory address (headerBytes)
+///   aOffset          `stages` slots of A, aBytes each
+///   bOffset          `stages` slots of B, bBytes each
+///   stagingOffset    StorePath::Bulk: `storeStages` slots of tileM rows x 128 bytes
+///   total
+///
+/// A slot is cut along its contiguous dimension into panels of 128 bytes; a panel
+/// is rows x 128 bytes, its 16-byte chunks exchanged by chunk ^ (row & 7). A legal
+/// schedule's panels are multiples of 1024 bytes, hence all of them 1024-aligned.
+///   K-major slot     tileK * size / 128 panels of tileM (or tileN) rows
+///   MN-major slot    tileM (or tileN) * size / 128 panels of tileK rows
+/// Either way a slot takes tileM (or tileN) * tileK * size bytes.
+struct SharedLayout {
+  int64_t aOffset = 0, aBytes = 0;
+  int64_t bOffset = 0, bBytes = 0;
+  int64_t stagingOffset = 0, stagingBytes = 0; ///< stagingBytes: of one slot
+  int64_t total = 0;
+};
+inline constexpr int64_t headerBytes = 1024;
+inline constexpr int64_t panelBytes = 128;
+
+/// The one place that lays shared memory out: the model, the checks and the
+/// compiler's allocator use it.
+SharedLayout sharedLayout(const Schedule &s, const GemmProblem &p);
+
 /// Shared memory in bytes that `s` takes on `t`, barriers included.
 int64_t sharedBytes(const Schedule &s, const GemmProblem &p, const target::Target &t);
+
+/// Whether the slots of A (or B) are K-major: those of K-major operands, and those
+/// of operands of other than 16 bits that CopyEngine::Threads transposes, since the
+/// tensor cores take only 16-bit operands MN-major.
+bool slotKMajor(const Schedule &s, const GemmProblem &p, bool isA);
+
+/// How the mma warps divide a tile: m x n parts, each of tileM/m x tileN/n elements,
+/// warp i having part (i / n, i % n). wgmma counts in warpgroups (n is 1), tcgen05
+/// is 1 x 1. {0, 0} when the tile cannot be divided.
+struct WarpGrid {
+  int m = 0, n = 0;
+};
+WarpGrid warpGrid(const Schedule &s, target::MmaFamily family);
+
+/// Columns of tensor memory to allocate: a power of two, at least 32.
+int64_t tensorMemoryColumns(const Schedule &s);
+
+/// Registers a thread has at launch when as many are given as fit: a multiple of 8,
+/// at most 255. Register allocation rounds warps up to a multiple of 4.
+int launchRegisters(const Schedule &s, const target::Target &t);
+
+/// An estimate of the registers that a thread of the mma role needs.
+int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t);
+
+/// The names that `check` uses, in the order in which it checks.
+std::span<const std::string_view> rejectionNames();
 
 /// nullopt when legal.
 std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const target::Target &t);
@@ -74,14 +131,16 @@ struct Candidate {
 };
 
 /// Every legal schedule, best first; `rejected`, when given, gets the others.
-std::vector<Candidate> enumerate(const GemmProblem &p, const target::Target &t, const target::Chip &c,
+std::vector<Candidate> enumerate(const GemmProblem &p, const target::Target &t,
+                                 const target::Chip &c,
                                  std::vector<std::pair<Schedule, Rejection>> *rejected = nullptr);
 
 /// The best schedule, or nullopt with `error` filled.
-std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t, const target::Chip &c,
-                                Rejection *error = nullptr);
+std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t,
+                                const target::Chip &c, Rejection *error = nullptr);
 
-/// "tile=128x256x64,stages=4,..." and back. `parse` starts from `base`, so a user may
+/// "tile=128x256x64,stages=4,..." and back; the keys are the fields' names in snake
+/// case, tile_m, tile_n and tile_k go besides tile. `parse` starts from `base`, so a user may
 /// name only what differs; on failure nullopt and `error` names the key, what was
 /// expected and what was found.
 std::string toString(const Schedule &s);

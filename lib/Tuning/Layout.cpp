@@ -1,0 +1,126 @@
+//===- Layout.cpp - what a schedule takes of a multiprocessor -------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Internal.h"
+#include <algorithm>
+#include <bit>
+
+namespace heddle::tuning {
+using target::DType;
+using target::MmaFamily;
+
+DType multipliedAs(DType type) { return type == DType::F32 ? DType::TF32 : type; }
+
+SharedLayout sharedLayout(const Schedule &s, const GemmProblem &p) {
+  SharedLayout layout;
+  layout.aBytes = s.tileM * s.tileK * bytesOf(p.a);
+  layout.bBytes = s.tileN * s.tileK * bytesOf(p.b);
+  layout.aOffset = headerBytes;
+  layout.bOffset = layout.aOffset + s.stages * layout.aBytes;
+  layout.stagingOffset = layout.bOffset + s.stages * layout.bBytes;
+  layout.stagingBytes = s.store == StorePath::Bulk ? s.tileM * panelBytes : 0;
+  layout.total = layout.stagingOffset + s.storeStages * layout.stagingBytes;
+  return layout;
+}
+
+int64_t sharedBytes(const Schedule &s, const GemmProblem &p, const target::Target &) {
+  return sharedLayout(s, p).total;
+}
+
+bool slotKMajor(const Schedule &s, const GemmProblem &p, bool isA) {
+  const bool kMajor = isA ? p.aKMajor : p.bKMajor;
+  const bool transposed =
+      s.copy == target::CopyEngine::Threads && target::dtypeBits(isA ? p.a : p.b) != 16;
+  return kMajor || transposed;
+}
+
+/// The division of a tile among warps that needs the fewest operand fragments; the
+/// warps' parts are multiples of 16 x 8, of 16 x 16 where that divides.
+static WarpGrid fragmentGrid(const Schedule &s) {
+  WarpGrid best;
+  int64_t bestCost = 0;
+  for (int m = 1; m <= s.mmaWarps; ++m) {
+    const int n = s.mmaWarps / m;
+    if (m * n != s.mmaWarps || s.tileM % (16 * m) != 0 || s.tileN % (8 * n) != 0)
+      continue;
+    const int64_t rows = s.tileM / m, columns = s.tileN / n;
+    const int64_t cost = rows + columns + (columns % 16 != 0 ? s.tileM + s.tileN : 0);
+    if (best.m == 0 || cost < bestCost)
+      best = {m, n}, bestCost = cost;
+  }
+  return best;
+}
+
+WarpGrid warpGrid(const Schedule &s, MmaFamily family) {
+  if (s.mmaWarps < 1 || s.tileM < 1 || s.tileN < 1)
+    return {};
+  switch (family) {
+  case MmaFamily::MmaSync:
+    return fragmentGrid(s);
+  case MmaFamily::Wgmma: {
+    const int groups = s.mmaWarps / 4;
+    if (s.mmaWarps % 4 != 0 || s.tileM % (64 * groups) != 0)
+      return {};
+    return {groups, 1};
+  }
+  case MmaFamily::Tcgen05:
+    return {1, 1};
+  }
+  return {};
+}
+
+int64_t tensorMemoryColumns(const Schedule &s) {
+  const int64_t columns = std::max<int64_t>(32, s.accStages * s.tileN);
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns)));
+}
+
+int launchRegisters(const Schedule &s, const target::Target &t) {
+  // ptxas gives 168 registers for 288 threads as for 384, and 255 for 256 threads.
+  const int64_t warps =
+      std::max<int64_t>(4, roundUp(s.threads() / 32, 4)) * std::max(1, s.ctasPerSM);
+  const int64_t registers = roundDown(t.registersPerSM / (32 * warps), 8);
+  return static_cast<int>(std::min<int64_t>(registers, t.maxRegistersPerThread));
+}
+
+/// Addresses, descriptors, loop state and the conversion of one part of the result:
+/// ptxas fits 128 accumulators and a plain epilogue into 154 registers, and 192 into
+/// 232 without spilling.
+constexpr int wgmmaOverhead = 32;
+constexpr int fragmentOverhead = 40;     // the same for mma.sync, without its fragments
+constexpr int issueOverhead = 40;        // tcgen05: the mma role only issues
+constexpr int tensorMemoryOverhead = 96; // its epilogue: 64 columns at a time, addresses
+constexpr int instructionOverhead = 26;
+
+int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
+  const WarpGrid grid = warpGrid(s, t.mma);
+  if (t.mma == MmaFamily::Tcgen05 || grid.m == 0)
+    return issueOverhead;
+  const int64_t rows = s.tileM / grid.m, columns = s.tileN / grid.n;
+  if (t.mma == MmaFamily::Wgmma) {
+    // 8-bit products are summed exactly only over short stretches of K: a second set
+    // of accumulators takes the partial sums.
+    const int64_t sets = target::dtypeBits(p.a) == 8 ? 2 : 1;
+    return static_cast<int>(sets * rows * columns / 128 + wgmmaOverhead);
+  }
+  // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
+  const int64_t fragments = rows / 16 * 4 + columns / 8 * 2;
+  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead);
+}
+
+int launchRegistersNeeded(const Schedule &s, const target::Target &t) {
+  switch (t.mma) {
+  case MmaFamily::MmaSync:
+    return fragmentOverhead;
+  case MmaFamily::Wgmma:
+    // m64n256 is refused by ptxas below a cap of 154 registers, setmaxnreg or not.
+    return static_cast<int>(s.tileN / 2 + instructionOverhead);
+  case MmaFamily::Tcgen05:
+    return tensorMemoryOverhead;
+  }
+  return 0;
+}
+
+} // namespace heddle::tuning

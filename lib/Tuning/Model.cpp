@@ -1,0 +1,233 @@
+//===- Model.cpp - predicted time of a schedule ---------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Goes in: a legal schedule, the problem, the chip. Comes out: microseconds and what
+// bounds them. The time is that of the multiprocessor with the most tiles: main loops
+// at the rate of the slowest of tensor cores, shared memory, L2 and copy latency, plus
+// the part of each epilogue that nothing hides; or that of the device memory, if more.
+// It ranks schedules of one problem on one chip; it does not know power limits, other
+// kernels on the device, or bank conflicts.
+//
+//===----------------------------------------------------------------------===//
+#include "Internal.h"
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace heddle::tuning {
+using target::Chip;
+using target::CopyEngine;
+using target::MmaFamily;
+using target::Target;
+
+// Rates of one multiprocessor, bytes a clock.
+constexpr double sharedRate = 128; // 32 banks of 4 bytes
+constexpr double l2Rate = 64;      // L2 to shared memory
+// Part of the tensor rate that long main loops reach; the clock under load is in it.
+// 0.87: 16 waves of 128x256 tiles of K 8192 in 1.33 ms on an H200.
+constexpr double tensorEfficiency = 0.87;
+constexpr double memoryEfficiency = 0.92;
+constexpr double copyLatency = 1000; // clocks from asking to having, under load
+constexpr double launchMicroseconds = 2.5;
+constexpr double l2Usable = 0.6; // of the L2, for reuse across waves
+
+GemmProblem assumeSizes(const GemmProblem &p) {
+  GemmProblem out = p;
+  for (int64_t *size : {&out.m, &out.n, &out.k})
+    if (*size <= 0)
+      *size = 4096;
+  out.batch = std::max<int64_t>(1, out.batch);
+  return out;
+}
+
+namespace {
+
+/// The tiles of a problem and how they fall on the multiprocessors.
+struct Tiles {
+  int64_t m, n, all, kSteps;
+  int64_t resident; ///< CTAs that share a multiprocessor
+  int64_t rounds;   ///< tiles of the busiest CTA
+  double filled;    ///< part of the slots of all rounds that have a tile
+  double useful;    ///< part of the tiles' area that is inside the result
+};
+
+/// Clocks, of one K step or one epilogue, and what takes them.
+struct Cost {
+  double clocks;
+  const char *bound;
+};
+
+} // namespace
+
+static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
+  Tiles t;
+  t.m = ceilDiv(p.m, s.tileM);
+  t.n = ceilDiv(p.n, s.tileN);
+  t.all = t.m * t.n * p.batch;
+  t.kSteps = ceilDiv(p.k, s.tileK);
+  t.resident = std::min<int64_t>(s.ctasPerSM, ceilDiv(t.all, c.sms));
+  const int64_t slots = c.sms * t.resident;
+  t.rounds = ceilDiv(t.all, slots);
+  t.filled = double(t.all) / double(t.rounds * slots);
+  t.useful = double(p.m) * double(p.n) / (double(t.m * s.tileM) * double(t.n * s.tileN));
+  return t;
+}
+
+/// Dense operations a clock and multiprocessor for the operands' type. The datasheet
+/// rate decides: some chips are held below what their multiprocessors could do.
+static double opsPerClock(const GemmProblem &p, const Chip &c) {
+  const double sixteenBit = c.tensorTflops16 * 1e12 / (double(c.sms) * c.boostMHz * 1e6);
+  return sixteenBit * 16 / target::dtypeBits(p.a);
+}
+
+/// Bytes that the tensor cores (or the warps, for mma.sync) read from shared memory
+/// for a K step.
+static double operandReads(const Schedule &s, const Target &t) {
+  switch (t.mma) {
+  case MmaFamily::MmaSync: {
+    const WarpGrid grid = warpGrid(s, t.mma);
+    return double(s.tileM * grid.n + s.tileN * grid.m) * panelBytes;
+  }
+  case MmaFamily::Wgmma: // each instruction reads its 64 rows of A and all of B
+    return double(s.tileM / 64 * (64 + s.tileN)) * panelBytes;
+  case MmaFamily::Tcgen05:
+    return double(s.tileM + s.tileN) * panelBytes;
+  }
+  return 0;
+}
+
+/// Clocks that the load warps need for a K step on their own.
+static double loadClocks(const Schedule &s, const GemmProblem &p) {
+  const double bytes = double(s.tileM + s.tileN) * panelBytes;
+  const double threads = 32.0 * s.loadWarps;
+  switch (s.copy) {
+  case CopyEngine::Bulk:
+    return 0;
+  case CopyEngine::Async: // about 8 instructions for 16 bytes
+    return bytes / 16 / threads * 8;
+  case CopyEngine::Threads: // 8 loads in flight a thread, 600 clocks each
+    return bytes / double(bytesOf(p.a)) / threads * (600.0 / 8);
+  }
+  return 0;
+}
+
+/// One K step of the CTAs that share a multiprocessor.
+static Cost stepCost(const Schedule &s, const GemmProblem &p, const Target &t, const Chip &c,
+                     int64_t resident) {
+  const double slot = double(s.tileM + s.tileN) * panelBytes;
+  const double work = 2.0 * double(s.tileM) * double(s.tileN) * double(s.tileK);
+  const double shared = double(resident);
+  const std::array<Cost, 5> costs = {{
+      {shared * work / opsPerClock(p, c), "the tensor cores"},
+      {shared * (slot + operandReads(s, t)) / sharedRate, "shared memory"},
+      {shared * slot / l2Rate, "L2"},
+      {copyLatency / s.stages, "copy latency"},
+      {loadClocks(s, p), "the load warps"},
+  }};
+  Cost worst = *std::max_element(costs.begin(), costs.end(),
+                                 [](const Cost &x, const Cost &y) { return x.clocks < y.clocks; });
+  // With few slots every irregularity of the copies reaches the tensor cores.
+  worst.clocks *= 1 + 0.02 * std::max(0, 4 - s.stages);
+  return worst;
+}
+
+/// Clocks from the last product of a tile to its result having left the CTA's way.
+static double epilogueClocks(const Schedule &s, const GemmProblem &p, const Target &t) {
+  const double elements = double(s.tileM) * double(s.tileN);
+  const double bytes = elements * double(bytesOf(p.out));
+  double clocks = elements * p.epilogueReadBytes / 16;
+  if (s.store == StorePath::Direct) {
+    // 4 lanes store a segment of 2 elements each: 8 bytes a clock seen with bf16 on an
+    // H200. From tensor memory a thread has a row and stores 16 bytes at once.
+    const double rate = t.mma == MmaFamily::Tcgen05 ? 16 : 4.0 * double(bytesOf(p.out));
+    return clocks + bytes / rate;
+  }
+  const int64_t parts = s.tileN / stagingColumns(p);
+  // With a slot a part nothing waits for global memory, else for a slot to be read.
+  const double rate = s.storeStages >= parts ? 64 : s.storeStages >= 2 ? 28 : 16;
+  return clocks + bytes / rate + 300;
+}
+
+/// Rows of A and of B that the tiles in flight need.
+static int64_t waveRows(const Schedule &s, const Tiles &tiles, int64_t raster, int64_t wave,
+                        int64_t &rowsOfA) {
+  const int64_t bandM = std::min<int64_t>(raster, tiles.m);
+  const int64_t bandN = std::min<int64_t>(ceilDiv(wave, bandM), tiles.n);
+  const int64_t bands = std::min<int64_t>(ceilDiv(wave, bandM * bandN), ceilDiv(tiles.m, bandM));
+  rowsOfA = std::min(bandM * bands, tiles.m) * s.tileM;
+  return rowsOfA + bandN * s.tileN;
+}
+
+int bestRaster(const Schedule &s, const GemmProblem &problem, const Chip &c) {
+  const GemmProblem p = assumeSizes(problem);
+  const Tiles tiles = cut(s, p, c);
+  const int64_t wave = std::min<int64_t>(tiles.m * tiles.n, c.sms * tiles.resident);
+  int best = 1;
+  int64_t rowsOfA, least = waveRows(s, tiles, 1, wave, rowsOfA);
+  for (int raster : {2, 4, 8, 16})
+    if (int64_t rows = waveRows(s, tiles, raster, wave, rowsOfA); rows < least)
+      best = raster, least = rows;
+  return best;
+}
+
+/// Bytes moved between device memory and L2.
+static double memoryBytes(const Schedule &s, const GemmProblem &p, const Tiles &tiles,
+                          const Chip &c) {
+  const double rowBytes = double(p.k) * double(bytesOf(p.a));
+  const double once = double(p.m + p.n) * rowBytes;
+  const int64_t perMatrix = tiles.m * tiles.n;
+  const int64_t wave = std::min<int64_t>(perMatrix, c.sms * tiles.resident);
+  int64_t rowsOfA = 0;
+  const int64_t rows = waveRows(s, tiles, s.raster, wave, rowsOfA);
+  const double keep = l2Usable * c.l2Bytes;
+  // All of B stays while A passes once; or a band of A stays while B passes once a
+  // band; or every wave fetches what it needs.
+  double reads = double(ceilDiv(perMatrix, wave)) * double(rows) * rowBytes;
+  if (double(p.n + rowsOfA) * rowBytes <= keep)
+    reads = once;
+  else if (double(rows) * rowBytes <= keep)
+    reads = std::min(reads,
+                     (double(p.m) + double(p.n) * double(ceilDiv(tiles.m, s.raster))) * rowBytes);
+  reads = std::max(reads, once);
+  const double result = double(p.m) * double(p.n) * double(bytesOf(p.out) + p.epilogueReadBytes);
+  return double(p.batch) * (reads + result);
+}
+
+Candidate estimate(const Schedule &s, const GemmProblem &problem, const Target &t, const Chip &c) {
+  const GemmProblem p = assumeSizes(problem);
+  const Tiles tiles = cut(s, p, c);
+  const Cost step = stepCost(s, p, t, c, tiles.resident);
+  const double mainLoop = double(tiles.kSteps) * step.clocks / tensorEfficiency;
+  const double epilogue = epilogueClocks(s, p, t) * double(tiles.resident);
+
+  // What a tile's epilogue adds: nothing while another accumulator takes the next
+  // tile's products, part of it while another CTA does.
+  double exposed = epilogue, last = 0;
+  if (s.accStages > 1)
+    exposed = std::max(0.0, epilogue - mainLoop), last = epilogue - exposed;
+  else if (tiles.resident > 1)
+    exposed = std::max(0.3 * epilogue, epilogue - mainLoop), last = epilogue - exposed;
+
+  const double clocks = double(tiles.rounds) * (mainLoop + exposed) + last + 2 * copyLatency;
+  const double compute = clocks / c.boostMHz;
+  const double memory = memoryBytes(s, p, tiles, c) / (c.memoryGBps * memoryEfficiency * 1e3);
+  const char *bound = memory > compute     ? "device memory"
+                      : exposed > mainLoop ? "the epilogue"
+                                           : step.bound;
+
+  Candidate out;
+  out.schedule = s;
+  out.microseconds =
+      launchMicroseconds + std::max(compute, memory) + 0.1 * std::min(compute, memory);
+  out.why = fmt::format("{} wave{}, {:.0f} % of the slots filled, {:.0f} % of the tiles useful; "
+                        "bound by {}",
+                        tiles.rounds, tiles.rounds == 1 ? "" : "s", 100 * tiles.filled,
+                        100 * tiles.useful, bound);
+  return out;
+}
+
+} // namespace heddle::tuning
