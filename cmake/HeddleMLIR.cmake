@@ -45,11 +45,12 @@ function(heddle_use_mlir name)
   target_precompile_headers(${name} REUSE_FROM heddle_mlir_pch)
 endfunction()
 
-# heddle_tool(name SOURCES... LIBS...): an executable of the compiler.
+# heddle_tool(name SOURCES... LIBS...): an executable of the compiler. Its sources are a main
+# function that sees none of MLIR (the precompiled header is not for position-independent
+# executables).
 function(heddle_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  heddle_use_mlir(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} MLIR LLVM)
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
