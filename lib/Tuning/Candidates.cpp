@@ -43,7 +43,8 @@ static void shareRegisters(Schedule &s, const GemmProblem &p, const Target &t) {
   const int load = s.loadWarps / 4, mma = s.mmaWarps / 4;
   const bool wanted =
       mmaRegistersNeeded(s, p, t) > launch || (t.mma == MmaFamily::Wgmma && mma > 1);
-  if (!wanted || !t.has(Feature::SetMaxNReg) || s.loadWarps % 4 || s.mmaWarps % 4)
+  if (!wanted || !t.has(Feature::SetMaxNReg) || s.loadWarps % 4 || s.mmaWarps % 4 ||
+      s.ctasPerSM > 1)
     return;
   // Copies issued by every thread need addresses and values in flight.
   s.loadRegisters = s.copy == CopyEngine::Bulk ? 40 : 56;
@@ -164,10 +165,9 @@ std::vector<Candidate> enumerate(const GemmProblem &p, const Target &t, const Ch
     }
     // Kept sorted; of equals the first listed stays first.
     Candidate candidate = estimate(s, p, limits, c);
-    auto place = std::upper_bound(legal.begin(), legal.end(), candidate,
-                                  [](const Candidate &x, const Candidate &y) {
-                                    return x.microseconds < y.microseconds;
-                                  });
+    auto place = std::upper_bound(
+        legal.begin(), legal.end(), candidate,
+        [](const Candidate &x, const Candidate &y) { return x.microseconds < y.microseconds; });
     legal.insert(place, std::move(candidate));
   }
   return legal;

@@ -23,9 +23,10 @@ using target::Target;
 using Result = std::optional<Rejection>;
 
 static constexpr std::string_view names[] = {
-    "type",          "tile-multiple",         "k-swizzle",     "warps",        "stages",
-    "raster",        "copy-engine",           "operand-major", "store-path",   "threads",
-    "tensor-memory", "accumulator-registers", "register-pool", "register-cap", "shared-memory"};
+    "chip",         "type",          "tile-multiple",         "k-swizzle",     "warps",
+    "stages",       "raster",        "copy-engine",           "operand-major", "store-path",
+    "threads",      "tensor-memory", "accumulator-registers", "register-pool", "register-cap",
+    "shared-memory"};
 
 std::span<const std::string_view> rejectionNames() { return names; }
 

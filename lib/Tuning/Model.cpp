@@ -9,13 +9,14 @@
 // bounds them. The time is that of the multiprocessor with the most tiles: main loops
 // at the rate of the slowest of tensor cores, shared memory, L2 and copy latency, plus
 // the part of each epilogue that nothing hides; or that of the device memory, if more.
-// It ranks schedules of one problem on one chip; it does not know power limits, other
-// kernels on the device, or bank conflicts.
+// It ranks schedules of one problem on one chip; it does not know other kernels on the
+// device, clusters, or bank conflicts.
 //
 //===----------------------------------------------------------------------===//
 #include "Internal.h"
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace heddle::tuning {
@@ -24,15 +25,13 @@ using target::CopyEngine;
 using target::MmaFamily;
 using target::Target;
 
-// Rates of one multiprocessor, bytes a clock.
-constexpr double sharedRate = 128; // 32 banks of 4 bytes
-constexpr double l2Rate = 64;      // L2 to shared memory
-// Part of the tensor rate that long main loops reach; the clock under load is in it.
-// 0.87: 16 waves of 128x256 tiles of K 8192 in 1.33 ms on an H200.
-constexpr double tensorEfficiency = 0.87;
+constexpr double sharedRate = 128; // bytes a clock: 32 banks of 4
+// Part of the datasheet's tensor rate that the power budget sustains: bf16 products of
+// random data on an H200 reach 805 to 832 of 989 Tflop/s however long they run.
+constexpr double sustained = 0.87;
 constexpr double memoryEfficiency = 0.92;
 constexpr double copyLatency = 1000; // clocks from asking to having, under load
-constexpr double launchMicroseconds = 2.5;
+constexpr double launchMicroseconds = 2;
 constexpr double l2Usable = 0.6; // of the L2, for reuse across waves
 
 GemmProblem assumeSizes(const GemmProblem &p) {
@@ -115,6 +114,23 @@ static double loadClocks(const Schedule &s, const GemmProblem &p) {
   return 0;
 }
 
+/// What mma.sync loses to its warps' loads of fragments, which its tensor core waits
+/// for unless another warp of the same quarter of the multiprocessor has work.
+static double fragmentStalls(const Schedule &s, const Target &t, int64_t resident) {
+  if (t.mma != MmaFamily::MmaSync)
+    return 1;
+  const WarpGrid grid = warpGrid(s, t.mma);
+  const double rows = double(s.tileM) / grid.m, columns = double(s.tileN) / grid.n;
+  const double warpsAQuarter = std::max(1.0, double(s.mmaWarps * resident) / 4);
+  return 1 + 4 * (rows + columns) / (rows * columns) / warpsAQuarter;
+}
+
+/// Limits that overlap: the larger, somewhat more where they are near each other (with
+/// two equal ones 9 % for sharpness 8, 4 % for 16).
+static double together(double x, double y, double sharpness = 8) {
+  return std::pow(std::pow(x, sharpness) + std::pow(y, sharpness), 1 / sharpness);
+}
+
 /// One K step of the CTAs that share a multiprocessor.
 static Cost stepCost(const Schedule &s, const GemmProblem &p, const Target &t, const Chip &c,
                      int64_t resident) {
@@ -122,17 +138,19 @@ static Cost stepCost(const Schedule &s, const GemmProblem &p, const Target &t, c
   const double work = 2.0 * double(s.tileM) * double(s.tileN) * double(s.tileK);
   const double shared = double(resident);
   const std::array<Cost, 5> costs = {{
-      {shared * work / opsPerClock(p, c), "the tensor cores"},
+      {shared * work / opsPerClock(p, c) * fragmentStalls(s, t, resident), "the tensor cores"},
       {shared * (slot + operandReads(s, t)) / sharedRate, "shared memory"},
-      {shared * slot / l2Rate, "L2"},
+      {shared * slot / t.l2BytesPerClock, "L2"},
       {copyLatency / s.stages, "copy latency"},
       {loadClocks(s, p), "the load warps"},
   }};
-  Cost worst = *std::max_element(costs.begin(), costs.end(),
-                                 [](const Cost &x, const Cost &y) { return x.clocks < y.clocks; });
+  const Cost worst = *std::max_element(
+      costs.begin(), costs.end(), [](const Cost &x, const Cost &y) { return x.clocks < y.clocks; });
+  double clocks = 0;
+  for (const Cost &cost : costs)
+    clocks = together(clocks, cost.clocks, 16);
   // With few slots every irregularity of the copies reaches the tensor cores.
-  worst.clocks *= 1 + 0.02 * std::max(0, 4 - s.stages);
-  return worst;
+  return {clocks * (1 + 0.02 * std::max(0, 4 - s.stages)), worst.bound};
 }
 
 /// Clocks from the last product of a tile to its result having left the CTA's way.
@@ -201,7 +219,7 @@ Candidate estimate(const Schedule &s, const GemmProblem &problem, const Target &
   const GemmProblem p = assumeSizes(problem);
   const Tiles tiles = cut(s, p, c);
   const Cost step = stepCost(s, p, t, c, tiles.resident);
-  const double mainLoop = double(tiles.kSteps) * step.clocks / tensorEfficiency;
+  const double mainLoop = double(tiles.kSteps) * step.clocks;
   const double epilogue = epilogueClocks(s, p, t) * double(tiles.resident);
 
   // What a tile's epilogue adds: nothing while another accumulator takes the next
@@ -213,16 +231,22 @@ Candidate estimate(const Schedule &s, const GemmProblem &problem, const Target &
     exposed = std::max(0.3 * epilogue, epilogue - mainLoop), last = epilogue - exposed;
 
   const double clocks = double(tiles.rounds) * (mainLoop + exposed) + last + 2 * copyLatency;
-  const double compute = clocks / c.boostMHz;
+  const double tensorWork = 2.0 * double(tiles.all * s.tileM * s.tileN) *
+                            double(tiles.kSteps * s.tileK) * target::dtypeBits(p.a) / 16;
+  const double powered = tensorWork / (sustained * c.tensorTflops16 * 1e6);
+  const double busy = together(clocks / c.boostMHz, powered);
   const double memory = memoryBytes(s, p, tiles, c) / (c.memoryGBps * memoryEfficiency * 1e3);
-  const char *bound = memory > compute     ? "device memory"
-                      : exposed > mainLoop ? "the epilogue"
-                                           : step.bound;
+  const char *bound = step.bound;
+  if (memory > busy)
+    bound = "device memory";
+  else if (powered > clocks / c.boostMHz)
+    bound = "the tensor cores";
+  else if (exposed > mainLoop)
+    bound = "the epilogue";
 
   Candidate out;
   out.schedule = s;
-  out.microseconds =
-      launchMicroseconds + std::max(compute, memory) + 0.1 * std::min(compute, memory);
+  out.microseconds = launchMicroseconds + together(busy, memory);
   out.why = fmt::format("{} wave{}, {:.0f} % of the slots filled, {:.0f} % of the tiles useful; "
                         "bound by {}",
                         tiles.rounds, tiles.rounds == 1 ? "" : "s", 100 * tiles.filled,

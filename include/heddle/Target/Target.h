@@ -78,6 +78,9 @@ struct Target {
   /// Dense operations a clock and multiprocessor, multiply and add counted apart,
   /// 16-bit operands; 8-bit operands twice, tf32 half.
   unsigned mmaOpsPerClock16;
+  /// Bytes a clock from L2 to a multiprocessor while all read; an estimate where the
+  /// source says so. For models of speed only.
+  unsigned l2BytesPerClock;
 
   bool has(Feature f) const { return features & static_cast<uint32_t>(f); }
   bool supports(DType t) const;

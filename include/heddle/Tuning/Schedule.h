@@ -117,7 +117,8 @@ int launchRegisters(const Schedule &s, const target::Target &t);
 /// An estimate of the registers that a thread of the mma role needs.
 int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t);
 
-/// The names that `check` uses, in the order in which it checks.
+/// The names that `check` uses, in the order in which it checks; before them "chip",
+/// which `choose` uses for a chip of another target.
 std::span<const std::string_view> rejectionNames();
 
 /// nullopt when legal.

@@ -54,6 +54,7 @@ static constexpr Target facts = {
     .mmaTypes = mmaTypes,                // [isa] tcgen05.mma
     // B200: 2250 Tflop/s / (148 multiprocessors x 1.86 GHz) [b200]
     .mmaOpsPerClock16 = 8192,
+    .l2BytesPerClock = 64, // estimate: as Hopper
 };
 
 static constexpr Chip chips[] = {

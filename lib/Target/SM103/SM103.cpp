@@ -53,6 +53,7 @@ static constexpr Target facts = {
     .mmaTypes = mmaTypes,                // [isa] tcgen05.mma
     // B300: 2250 Tflop/s / (148 multiprocessors x 1.86 GHz) [b300]
     .mmaOpsPerClock16 = 8192,
+    .l2BytesPerClock = 64, // estimate: as Hopper
 };
 
 static constexpr Chip chips[] = {

@@ -52,6 +52,7 @@ static constexpr Target facts = {
     // RTX PRO 6000: 503.8 Tflop/s / (188 multiprocessors x 2.617 GHz) [pro]; GeForce parts have
     // half of it with f32 accumulators [bw], which their tensorTflops16 says
     .mmaOpsPerClock16 = 1024,
+    .l2BytesPerClock = 16, // estimate: as Ada
 };
 
 static constexpr Chip chips[] = {

@@ -46,6 +46,7 @@ static constexpr Target facts = {
     .mmaTypes = mmaTypes,                       // [isa] mma
     // A100: 312 Tflop/s / (108 multiprocessors x 1.41 GHz) [a100]
     .mmaOpsPerClock16 = 2048,
+    .l2BytesPerClock = 47, // [a100] 5120 bytes a clock / 108 multiprocessors
 };
 
 static constexpr Chip chips[] = {

@@ -49,6 +49,7 @@ static constexpr Target facts = {
     // L40S: 362 Tflop/s / (142 multiprocessors x 2.52 GHz) [l40s]; GeForce parts have half of
     // it with f32 accumulators [ada], which their tensorTflops16 says
     .mmaOpsPerClock16 = 1024,
+    .l2BytesPerClock = 16, // estimate: about 5 TB/s in public microbenchmarks of an RTX 4090
 };
 
 static constexpr Chip chips[] = {

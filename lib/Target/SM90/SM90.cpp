@@ -54,6 +54,8 @@ static constexpr Target facts = {
     .mmaTypes = mmaTypes,                        // [isa] wgmma.mma_async
     // H100 SXM: 989.5 Tflop/s / (132 multiprocessors x 1.83 GHz) [h100]
     .mmaOpsPerClock16 = 4096,
+    // The width of the fill port; an H200 reaches 43 with its tensor cores at their limit.
+    .l2BytesPerClock = 64,
 };
 
 static constexpr Chip chips[] = {
