@@ -7,6 +7,7 @@
 #include "heddle/Tools/Registration.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "dialects/Warp/IR/WarpDialect.h"
+#include "heddle/Conversion/LowerToLLVM.h"
 #include "heddle/Conversion/PTXToLLVM.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -22,12 +24,13 @@ using namespace mlir;
 void heddle::tools::registerDialects(DialectRegistry &registry) {
   registry.insert<warp::WarpDialect, ptx::PTXDialect, arith::ArithDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, cf::ControlFlowDialect,
-                  vector::VectorDialect, tensor::TensorDialect, func::FuncDialect,
+                  vector::VectorDialect, tensor::TensorDialect, func::FuncDialect, ub::UBDialect,
                   LLVM::LLVMDialect, NVVM::NVVMDialect, DLTIDialect>();
 }
 
 void heddle::tools::registerPasses() {
   registerConvertPTXToLLVMPass();
+  registerLowerToLLVMPass();
   registerTransformsPasses();
   registerSCFToControlFlowPass();
   registerConvertVectorToLLVMPass();

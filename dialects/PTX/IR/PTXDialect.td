@@ -26,6 +26,6 @@ class PTX_Op<string m, list<Trait> t = []> :
 /// An op whose text is fixed but for its operands.
 class PTX_TextOp<string m, string text, list<Trait> t = []> : Op<PTX_Dialect, m,
     !listconcat(t, [DeclareOpInterfaceMethods<PTX_AsmOpInterface>])> {
-  let extraClassDefinition = "std::string $cppClass::getPtxText() { return R\"ptx(" # text # ")ptx\"; }";
+  let extraClassDefinition = "std::string $cppClass::getPtxText() { return R\"ptx(" # !subst("$", "$$", text) # ")ptx\"; }";
 }
 #endif
