@@ -1,0 +1,282 @@
+//===- Reference.cpp - binding a reference computation to arguments -------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "heddle/Package/Reference.h"
+
+#include "ReferencePlan.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+using namespace heddle;
+using namespace heddle::pkg;
+using namespace heddle::pkg::detail;
+
+namespace {
+
+template <typename T> size_t count(const flatbuffers::Vector<T> *vector) {
+  return vector ? vector->size() : 0;
+}
+
+Error invalid(std::string message) { return {ErrorCode::InvalidArgument, std::move(message)}; }
+
+/// Whether the farthest element's byte offset is a 64-bit number.
+bool addressable(const ArgBuffer &buffer, const std::vector<int64_t> &strides) {
+  int64_t reach = dtypeBytes(buffer.dtype);
+  for (size_t i = 0; i < buffer.shape.size(); ++i) {
+    int64_t step = 0;
+    const int64_t last = std::max<int64_t>(buffer.shape[i] - 1, 0);
+    if (__builtin_mul_overflow(strides[i], last, &step) ||
+        __builtin_mul_overflow(step, dtypeBytes(buffer.dtype), &step) || step == INT64_MIN ||
+        __builtin_add_overflow(reach, step < 0 ? -step : step, &reach))
+      return false;
+  }
+  return true;
+}
+
+/// Strides in elements; nothing when they overflow.
+std::optional<std::vector<int64_t>> stridesOf(const ArgBuffer &buffer) {
+  std::vector<int64_t> strides(buffer.strides.begin(), buffer.strides.end());
+  if (strides.empty()) {
+    strides.assign(buffer.shape.size(), 1);
+    for (size_t i = buffer.shape.size(); i-- > 1;)
+      if (__builtin_mul_overflow(strides[i], std::max<int64_t>(buffer.shape[i], 1),
+                                 &strides[i - 1]))
+        return std::nullopt;
+  }
+  return addressable(buffer, strides) ? std::optional(strides) : std::nullopt;
+}
+
+/// Builds a plan step by step; each step may fail.
+class Planner {
+public:
+  Planner(const Kernel &kernel, std::span<const ArgBuffer> args, const ExprContext &sizes)
+      : kernel(kernel), args(args), sizes(sizes), plan(std::make_unique<ReferencePlan>()) {}
+
+  Expected<std::unique_ptr<ReferencePlan>> build(size_t output);
+
+private:
+  Expected<void> checkArgs();
+  void markNeeded();
+  Expected<void> addNode(uint32_t index);
+  Expected<void> addLoad(const RefNode &node, PlanNode &planned);
+  Expected<void> addContraction(const RefNode &node, uint32_t index);
+  Expected<void> collect(Operand &operand, int64_t extent);
+  Expected<void> checkLoadBounds(uint32_t node, int64_t extentOfK);
+
+  size_t rank() const { return plan->shape.size(); }
+
+  const Kernel &kernel;
+  std::span<const ArgBuffer> args;
+  const ExprContext &sizes;
+  std::vector<std::vector<int64_t>> argStrides;
+  std::vector<bool> needed;
+  std::unique_ptr<ReferencePlan> plan;
+};
+
+Expected<void> Planner::checkArgs() {
+  if (args.size() != kernel.args()->size())
+    return invalid("expected " + std::to_string(kernel.args()->size()) + " arguments, got " +
+                   std::to_string(args.size()));
+  for (uint32_t i = 0; i < args.size(); ++i) {
+    const Arg &arg = *kernel.args()->Get(i);
+    const ArgBuffer &buffer = args[i];
+    const std::string where = "argument " + arg.name()->str() + ": ";
+    if (buffer.dtype != arg.dtype())
+      return invalid(where + "expected elements of type " + EnumNameDType(arg.dtype()) + ", got " +
+                     EnumNameDType(buffer.dtype));
+    if (buffer.shape.size() != count(arg.shape()))
+      return invalid(where + "expected rank " + std::to_string(count(arg.shape())) + ", got " +
+                     std::to_string(buffer.shape.size()));
+    if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size())
+      return invalid(where + "expected " + std::to_string(buffer.shape.size()) + " strides, got " +
+                     std::to_string(buffer.strides.size()));
+    for (int64_t size : buffer.shape)
+      if (size < 0)
+        return invalid(where + "expected sizes of at least 0, got " + std::to_string(size));
+    std::optional<std::vector<int64_t>> strides = stridesOf(buffer);
+    if (!strides)
+      return invalid(where + "its sizes and strides overflow");
+    argStrides.push_back(std::move(*strides));
+  }
+  return {};
+}
+
+void Planner::markNeeded() {
+  needed.assign(kernel.nodes()->size(), false);
+  needed[plan->root] = true;
+  for (size_t i = plan->root + 1; i-- > 0;) {
+    const RefNode &node = *kernel.nodes()->Get(static_cast<uint32_t>(i));
+    for (size_t k = 0; needed[i] && k < count(node.inputs()); ++k)
+      needed[node.inputs()->Get(static_cast<uint32_t>(k))] = true;
+  }
+}
+
+Expected<void> Planner::addLoad(const RefNode &node, PlanNode &planned) {
+  const ArgBuffer &buffer = args[node.arg()];
+  planned.dtype = buffer.dtype;
+  planned.data = buffer.data;
+  if (!buffer.data && std::find(buffer.shape.begin(), buffer.shape.end(), 0) == buffer.shape.end())
+    return invalid("argument " + kernel.args()->Get(node.arg())->name()->str() +
+                   ": expected data, got a null pointer");
+  for (uint32_t i = 0; i < count(node.index_map()); ++i) {
+    const int32_t dim = node.index_map()->Get(i);
+    if (dim >= 0)
+      planned.strides[static_cast<size_t>(dim)] += argStrides[node.arg()][i];
+  }
+  return {};
+}
+
+Expected<void> Planner::addNode(uint32_t index) {
+  const RefNode &node = *kernel.nodes()->Get(index);
+  PlanNode &planned = plan->nodes[index];
+  planned.op = node.op();
+  planned.value = node.value();
+  planned.dtype = node.dtype();
+  planned.inputCount = static_cast<unsigned>(count(node.inputs()));
+  uint32_t dims = 0;
+  for (unsigned k = 0; k < planned.inputCount; ++k) {
+    planned.inputs[k] = node.inputs()->Get(k);
+    const PlanNode &input = plan->nodes[planned.inputs[k]];
+    dims |= input.dims;
+    planned.usesK |= input.usesK;
+  }
+  const bool indexes = node.op() == RefOp::load || node.op() == RefOp::index;
+  for (uint32_t i = 0; indexes && i < count(node.index_map()); ++i) {
+    const int32_t dim = node.index_map()->Get(i);
+    planned.usesK |= dim == static_cast<int32_t>(rank());
+    if (dim >= 0 && dim < static_cast<int32_t>(rank()))
+      dims |= 1u << dim;
+  }
+  planned.dims = dims;
+  if (node.op() == RefOp::load)
+    if (Expected<void> added = addLoad(node, planned); !added)
+      return added;
+  if (node.op() == RefOp::index)
+    planned.dim = static_cast<size_t>(node.index_map()->Get(0));
+  if (node.op() == RefOp::contract) {
+    planned.usesK = false; // its k is its own
+    if (Expected<void> added = addContraction(node, index); !added)
+      return added;
+  }
+  if (planned.usesK)
+    return {};
+  plan->pointNodes.push_back(index);
+  return node.op() == RefOp::load ? checkLoadBounds(index, 0) : Expected<void>();
+}
+
+Expected<void> Planner::addContraction(const RefNode &node, uint32_t index) {
+  Expected<int64_t> extent = evaluateExpr(node.extent(), sizes);
+  if (!extent)
+    return extent.takeError().in("extent of a contraction");
+  if (*extent < 0)
+    return invalid("expected a contraction over at least 0 elements, got " +
+                   std::to_string(*extent));
+  Contraction contraction;
+  contraction.node = index;
+  contraction.extent = *extent;
+  for (unsigned k = 0; k < 2; ++k) {
+    contraction.operands[k].node = plan->nodes[index].inputs[k];
+    if (Expected<void> collected = collect(contraction.operands[k], *extent); !collected)
+      return collected;
+  }
+  const uint32_t row = rank() >= 2 ? 1u << (rank() - 2) : 0;
+  const uint32_t column = rank() >= 1 ? 1u << (rank() - 1) : 0;
+  for (int k = 0; k < 2; ++k) {
+    const uint32_t rows = plan->nodes[contraction.operands[static_cast<size_t>(k)].node].dims;
+    const uint32_t columns =
+        plan->nodes[contraction.operands[static_cast<size_t>(1 - k)].node].dims;
+    if (!(rows & column) && !(columns & row))
+      contraction.rowOperand = k;
+  }
+  plan->nodes[index].contraction = plan->contractions.size();
+  plan->contractions.push_back(std::move(contraction));
+  return {};
+}
+
+Expected<void> Planner::collect(Operand &operand, int64_t extent) {
+  std::vector<bool> reached(operand.node + 1, false);
+  reached[operand.node] = true;
+  for (size_t i = operand.node + 1; i-- > 0;) {
+    const PlanNode &node = plan->nodes[i];
+    for (unsigned k = 0; reached[i] && k < node.inputCount; ++k)
+      reached[node.inputs[k]] = true;
+  }
+  // Below a nested contraction everything that uses k uses that one's.
+  std::vector<bool> own(operand.node + 1, false);
+  own[operand.node] = plan->nodes[operand.node].usesK;
+  for (size_t i = operand.node + 1; i-- > 0;) {
+    const PlanNode &node = plan->nodes[i];
+    for (unsigned k = 0; own[i] && k < node.inputCount; ++k)
+      own[node.inputs[k]] = own[node.inputs[k]] || plan->nodes[node.inputs[k]].usesK;
+  }
+  for (uint32_t i = 0; i <= operand.node; ++i) {
+    if (own[i])
+      operand.chunkNodes.push_back(i);
+    else if (reached[i] && !plan->nodes[i].usesK)
+      operand.pointNodes.push_back(i);
+    if (own[i] && plan->nodes[i].op == RefOp::load)
+      if (Expected<void> inside = checkLoadBounds(i, extent); !inside)
+        return inside;
+  }
+  return {};
+}
+
+Expected<void> Planner::checkLoadBounds(uint32_t node, int64_t extentOfK) {
+  const RefNode &load = *kernel.nodes()->Get(node);
+  const ArgBuffer &buffer = args[load.arg()];
+  const bool nothing = std::find(plan->shape.begin(), plan->shape.end(), 0) != plan->shape.end();
+  for (uint32_t i = 0; !nothing && i < count(load.index_map()); ++i) {
+    const int32_t dim = load.index_map()->Get(i);
+    const int64_t reach = dim < 0 ? 1
+                          : dim == static_cast<int32_t>(rank())
+                              ? extentOfK
+                              : plan->shape[static_cast<size_t>(dim)];
+    if (reach > buffer.shape[i])
+      return invalid("argument " + kernel.args()->Get(load.arg())->name()->str() +
+                     ": expected size " + std::to_string(i) + " to be at least " +
+                     std::to_string(reach) + ", got " + std::to_string(buffer.shape[i]));
+  }
+  return {};
+}
+
+Expected<std::unique_ptr<ReferencePlan>> Planner::build(size_t output) {
+  if (output >= count(kernel.outputs()))
+    return invalid("kernel " + kernel.name()->str() + ": expected a reference output below " +
+                   std::to_string(count(kernel.outputs())) + ", got " + std::to_string(output));
+  const RefOutput &which = *kernel.outputs()->Get(static_cast<uint32_t>(output));
+  if (Expected<void> checked = checkArgs(); !checked)
+    return checked.takeError();
+  plan->root = which.node();
+  plan->argument = which.arg();
+  plan->shape.assign(args[which.arg()].shape.begin(), args[which.arg()].shape.end());
+  plan->nodes.resize(plan->root + 1);
+  markNeeded();
+  for (uint32_t i = 0; i <= plan->root; ++i)
+    if (needed[i])
+      if (Expected<void> added = addNode(i); !added)
+        return added.takeError();
+  return std::move(plan);
+}
+
+} // namespace
+
+Reference::Reference(std::unique_ptr<ReferencePlan> plan) : plan(std::move(plan)) {}
+Reference::Reference(Reference &&) noexcept = default;
+Reference &Reference::operator=(Reference &&) noexcept = default;
+Reference::~Reference() = default;
+
+Expected<Reference> Reference::create(const Kernel &kernel, size_t output,
+                                      std::span<const ArgBuffer> args, const ExprContext &sizes) {
+  Expected<std::unique_ptr<ReferencePlan>> plan = Planner(kernel, args, sizes).build(output);
+  if (!plan)
+    return plan.takeError();
+  return Reference(std::move(*plan));
+}
+
+size_t Reference::argument() const { return plan->argument; }
+std::span<const int64_t> Reference::shape() const { return plan->shape; }

@@ -1,0 +1,224 @@
+//===- ReferenceEval.cpp - running a reference computation ----------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ReferencePlan.h"
+
+#include "heddle/Package/Numeric.h"
+#include "heddle/Package/Reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace heddle;
+using namespace heddle::pkg;
+using namespace heddle::pkg::detail;
+
+namespace {
+
+/// The element of a load at a point (k of no interest).
+int64_t elementAt(const PlanNode &load, const Point &point, size_t rank) {
+  int64_t element = 0;
+  for (size_t d = 0; d < rank; ++d)
+    element += point[d] * load.strides[d];
+  return element;
+}
+
+double loadAt(const PlanNode &load, const Point &point, size_t rank) {
+  const int64_t offset = elementAt(load, point, rank) * dtypeBytes(load.dtype);
+  return loadElement(load.dtype, static_cast<const char *>(load.data) + offset);
+}
+
+/// Sums of products in eight lanes, so that it vectorises with a fixed order of additions.
+double dot(const double *a, const double *b, int64_t n) {
+  constexpr int64_t lanes = 8;
+  double sums[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int64_t l = 0; l < lanes; ++l)
+      sums[l] += a[i + l] * b[i + l];
+  for (; i < n; ++i)
+    sums[0] += a[i] * b[i];
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
+double contract(const ReferencePlan &plan, const Contraction &contraction, const Point &point,
+                Scratch &scratch) {
+  double sum = 0;
+  for (int64_t k = 0; k < contraction.extent; k += chunkSize) {
+    const int64_t n = std::min(chunkSize, contraction.extent - k);
+    const double *a = evaluateChunk(plan, contraction.operands[0], point, k, n, scratch);
+    const double *b = evaluateChunk(plan, contraction.operands[1], point, k, n, scratch);
+    sum += dot(a, b, n);
+  }
+  return sum;
+}
+
+double propagate(double a, double b, double chosen) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : chosen;
+}
+
+/// A binary operation over a chunk, for the ones that matter to speed.
+template <typename Op> void zip(const double *a, const double *b, double *out, int64_t n, Op op) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = op(a[i], b[i]);
+}
+
+/// A node's values over a chunk; a point node's value is the same for every k.
+const double *chunkOf(const ReferencePlan &plan, uint32_t node, int64_t count, Scratch &scratch) {
+  double *chunk = scratch.chunk(node);
+  if (!plan.nodes[node].usesK)
+    std::fill(chunk, chunk + count, scratch.values[node]);
+  return chunk;
+}
+
+void evaluateChunkNode(const ReferencePlan &plan, uint32_t index, const Point &point, int64_t first,
+                       int64_t n, Scratch &scratch) {
+  const PlanNode &node = plan.nodes[index];
+  const size_t rank = plan.shape.size();
+  double *out = scratch.chunk(index);
+  if (node.op == RefOp::load) {
+    const int64_t stride = node.strides[rank];
+    loadElements(node.dtype, node.data, elementAt(node, point, rank) + first * stride, stride, n,
+                 out);
+    return;
+  }
+  if (node.op == RefOp::index) {
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<double>(first + i);
+    return;
+  }
+  const double *in[3] = {};
+  for (unsigned k = 0; k < node.inputCount; ++k)
+    in[k] = chunkOf(plan, node.inputs[k], n, scratch);
+  if (node.op == RefOp::add)
+    return zip(in[0], in[1], out, n, [](double a, double b) { return a + b; });
+  if (node.op == RefOp::sub)
+    return zip(in[0], in[1], out, n, [](double a, double b) { return a - b; });
+  if (node.op == RefOp::mul)
+    return zip(in[0], in[1], out, n, [](double a, double b) { return a * b; });
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = applyOp(node, in[0][i], node.inputCount > 1 ? in[1][i] : 0,
+                     node.inputCount > 2 ? in[2][i] : 0);
+}
+
+} // namespace
+
+Scratch::Scratch(const ReferencePlan &plan)
+    : values(plan.nodes.size(), 0.0), slots(plan.nodes.size(), 0) {
+  // Every node that a contraction reads as a chunk gets a place: those that use k and their inputs.
+  std::vector<bool> placed(plan.nodes.size(), false);
+  for (const Contraction &contraction : plan.contractions)
+    for (const Operand &operand : contraction.operands) {
+      placed[operand.node] = true;
+      for (uint32_t index : operand.chunkNodes) {
+        placed[index] = true;
+        for (unsigned k = 0; k < plan.nodes[index].inputCount; ++k)
+          placed[plan.nodes[index].inputs[k]] = true;
+      }
+    }
+  uint32_t used = 0;
+  for (size_t i = 0; i < placed.size(); ++i)
+    if (placed[i])
+      slots[i] = used++;
+  chunks.resize(used * static_cast<size_t>(chunkSize));
+}
+
+double detail::applyOp(const PlanNode &node, double a, double b, double c) {
+  switch (node.op) {
+  case RefOp::round:
+    return roundTo(node.dtype, a);
+  case RefOp::add:
+    return a + b;
+  case RefOp::sub:
+    return a - b;
+  case RefOp::mul:
+    return a * b;
+  case RefOp::div:
+    return a / b;
+  case RefOp::neg:
+    return -a;
+  case RefOp::max:
+    return propagate(a, b, std::fmax(a, b));
+  case RefOp::min:
+    return propagate(a, b, std::fmin(a, b));
+  case RefOp::exp:
+    return std::exp(a);
+  case RefOp::log:
+    return std::log(a);
+  case RefOp::tanh:
+    return std::tanh(a);
+  case RefOp::erf:
+    return std::erf(a);
+  case RefOp::sqrt:
+    return std::sqrt(a);
+  case RefOp::rsqrt:
+    return 1 / std::sqrt(a);
+  case RefOp::abs:
+    return std::fabs(a);
+  case RefOp::cmp_lt:
+    return a < b;
+  case RefOp::cmp_le:
+    return a <= b;
+  case RefOp::cmp_gt:
+    return a > b;
+  case RefOp::cmp_ge:
+    return a >= b;
+  case RefOp::cmp_eq:
+    return a == b;
+  case RefOp::cmp_ne:
+    return a != b;
+  case RefOp::select:
+    return a != 0 ? b : c;
+  case RefOp::fma:
+    return std::fma(a, b, c);
+  case RefOp::exp2:
+    return std::exp2(a);
+  case RefOp::sin:
+    return std::sin(a);
+  case RefOp::cos:
+    return std::cos(a);
+  case RefOp::floor:
+    return std::floor(a);
+  case RefOp::constant:
+    return node.value;
+  case RefOp::load:
+  case RefOp::index:
+  case RefOp::contract:
+    break; // not element-wise; handled by the callers
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+void detail::evaluatePoint(const ReferencePlan &plan, const std::vector<uint32_t> &order,
+                           const Point &point, Scratch &scratch, const double *const *known,
+                           size_t knownIndex) {
+  const size_t rank = plan.shape.size();
+  std::vector<double> &values = scratch.values;
+  for (uint32_t index : order) {
+    const PlanNode &node = plan.nodes[index];
+    if (node.op == RefOp::load) {
+      values[index] = loadAt(node, point, rank);
+    } else if (node.op == RefOp::index) {
+      values[index] = static_cast<double>(point[node.dim]);
+    } else if (node.op == RefOp::contract) {
+      const double *results = known ? known[node.contraction] : nullptr;
+      values[index] = results ? results[knownIndex]
+                              : contract(plan, plan.contractions[node.contraction], point, scratch);
+    } else {
+      values[index] =
+          applyOp(node, values[node.inputs[0]], values[node.inputs[1]], values[node.inputs[2]]);
+    }
+  }
+}
+
+const double *detail::evaluateChunk(const ReferencePlan &plan, const Operand &operand,
+                                    const Point &point, int64_t first, int64_t count,
+                                    Scratch &scratch) {
+  for (uint32_t index : operand.chunkNodes)
+    evaluateChunkNode(plan, index, point, first, count, scratch);
+  return chunkOf(plan, operand.node, count, scratch);
+}
