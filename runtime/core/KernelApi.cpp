@@ -105,10 +105,10 @@ size_t heddle_kernel_variant_count(heddle_kernel kernel) {
   return kernel ? kernelOf(kernel)->variants.size() : 0;
 }
 
-const char *heddle_kernel_variant_description(heddle_kernel kernel, size_t index) {
-  return index < heddle_kernel_variant_count(kernel)
-             ? kernelOf(kernel)->variants[index].description.c_str()
-             : nullptr;
+const char *heddle_kernel_variant_description(heddle_kernel kernel, size_t variant) {
+  if (variant < 1 || variant > heddle_kernel_variant_count(kernel))
+    return nullptr;
+  return kernelOf(kernel)->variants[variant - 1].description.c_str();
 }
 
 static heddle_status launchOrCheck(heddle_kernel kernel, const heddle_arg *args, size_t count,
@@ -117,7 +117,7 @@ static heddle_status launchOrCheck(heddle_kernel kernel, const heddle_arg *args,
   return guarded([&]() -> Status {
     if (!kernel || (!args && count))
       return nullError(kernel ? "arguments" : "a kernel");
-    int32_t chosen = -1;
+    int32_t chosen = 0;
     Status status = launch(*kernelOf(kernel), {args, count},
                            options ? *options : heddle_launch_options{}, submit, chosen);
     if (status && variant)

@@ -258,7 +258,7 @@ Status tryVariants(LoadedKernel &kernel, const heddle_launch_options &options,
       if (submit)
         if (Status launched = plan.submit(options.stream); !launched)
           return launched;
-      chosen = int32_t(i);
+      chosen = int32_t(i) + 1;
       return {};
     }
     if (!isAboutArguments(status.code()) || end - begin == 1)
@@ -282,7 +282,7 @@ Status launch(LoadedKernel &kernel, std::span<const heddle_arg> args,
   if (status)
     status = bindArguments(manifest, args, bound);
   if (status && bound.emptyOutput) {
-    variant = -1;
+    variant = 0;
     return {};
   }
   if (status)

@@ -17,8 +17,8 @@
 
 namespace heddle::rt {
 
-/// The index of the form that was (or, without `submit`, would be) launched; -1 when an
-/// output is empty.
+/// `variant` gets the number, from 1, of the form that was (or, without `submit`, would be)
+/// launched; 0 when an output is empty.
 Status launch(LoadedKernel &kernel, std::span<const heddle_arg> args,
               const heddle_launch_options &options, bool submit, int32_t &variant);
 

@@ -191,10 +191,11 @@ typedef struct heddle_arg_info {
 HEDDLE_API const char *heddle_kernel_name(heddle_kernel kernel);
 HEDDLE_API size_t heddle_kernel_arg_count(heddle_kernel kernel);
 HEDDLE_API heddle_status heddle_kernel_arg(heddle_kernel kernel, size_t index, heddle_arg_info *info);
-/* How many compiled forms there are for this device, in order of preference. */
+/* How many compiled forms ("variants") there are for this device. They are numbered from 1
+ * in order of preference. */
 HEDDLE_API size_t heddle_kernel_variant_count(heddle_kernel kernel);
 /* One line about a form: target, cubin or ptx, schedule. NULL when out of range. */
-HEDDLE_API const char *heddle_kernel_variant_description(heddle_kernel kernel, size_t index);
+HEDDLE_API const char *heddle_kernel_variant_description(heddle_kernel kernel, size_t variant);
 
 /* ---- Launch ---------------------------------------------------------------------- */
 
@@ -212,7 +213,7 @@ typedef struct heddle_arg {
 
 typedef struct heddle_launch_options {
   heddle_stream stream;
-  int32_t variant;          /* 0: the first that fits; i > 0: only form i-1 */
+  int32_t variant;          /* 0: the first that fits; else only the form of that number */
   int32_t multiprocessors;  /* how many the launch may use; 0: all */
   int32_t check_pointers;   /* 1: ask the driver whether each tensor lies inside an allocation */
   int32_t reserved;
@@ -227,7 +228,7 @@ typedef struct heddle_launch_options {
 HEDDLE_API heddle_status heddle_launch(heddle_kernel kernel, const heddle_arg *args, size_t count,
                                        const heddle_launch_options *options);
 /* The checks and the choice of a launch without the launch. `variant` (may be NULL) gets
- * the index of the form, or -1 when an output is empty. */
+ * the number of the form, or 0 when an output is empty. */
 HEDDLE_API heddle_status heddle_launch_check(heddle_kernel kernel, const heddle_arg *args, size_t count,
                                              const heddle_launch_options *options, int32_t *variant);
 

@@ -191,11 +191,14 @@ public:
   /// Ordered in options.stream; returns without waiting.
   Status launch(const std::vector<Argument> &arguments,
                 const heddle_launch_options &options = {}) const {
-    std::vector<heddle_arg> args;
-    args.reserve(arguments.size());
-    for (const Argument &argument : arguments)
-      args.push_back(describe(argument));
+    std::vector<heddle_arg> args = describe(arguments);
     return heddle_launch(kernel, args.data(), args.size(), &options);
+  }
+  /// The checks of a launch without the launch; `variant` as in heddle_launch_check.
+  Status check(const std::vector<Argument> &arguments, const heddle_launch_options &options = {},
+               int32_t *variant = nullptr) const {
+    std::vector<heddle_arg> args = describe(arguments);
+    return heddle_launch_check(kernel, args.data(), args.size(), &options, variant);
   }
   heddle_kernel handle() const { return kernel; }
 
@@ -216,6 +219,13 @@ private:
     arg.shape = tensor.shape.data();
     arg.strides = tensor.strides.size() == tensor.shape.size() ? tensor.strides.data() : nullptr;
     return arg;
+  }
+  static std::vector<heddle_arg> describe(const std::vector<Argument> &arguments) {
+    std::vector<heddle_arg> args;
+    args.reserve(arguments.size());
+    for (const Argument &argument : arguments)
+      args.push_back(describe(argument));
+    return args;
   }
   std::shared_ptr<heddle_module_object> module;
   heddle_kernel kernel = nullptr;

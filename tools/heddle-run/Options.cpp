@@ -1,0 +1,136 @@
+//===- Options.cpp - the command line of heddle-run -----------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "heddle-rt/heddle.h"
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+namespace heddle::run {
+
+namespace {
+
+constexpr const char *footer =
+    R"(Inputs that no file gives are random. Sizes that no --size gives come from input files.
+Exit codes: 0 ran, and the result agrees with the reference; 1 the result is wrong; 2 bad command
+line or input file; 3 no driver or no such device; 4 the package is damaged or has no code for the
+device; 5 the kernel does not take these sizes, strides or addresses; 6 the device failed.)";
+
+template <typename T> bool number(std::string_view text, T &value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Splits "NAME=VALUE".
+std::pair<std::string, std::string> split(const std::string &text, const char *option) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw CLI::ValidationError(option, "expected NAME=VALUE, got '" + text + "'");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+template <typename T> T parseNumber(const std::string &text, const char *option) {
+  T value{};
+  if (!number(std::string_view(text), value))
+    throw CLI::ValidationError(option, "expected a number, got '" + text + "'");
+  return value;
+}
+
+std::vector<int64_t> parseList(const std::string &text, const char *option) {
+  std::vector<int64_t> values;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    values.push_back(parseNumber<int64_t>(text.substr(begin, end - begin), option));
+    begin = end + 1;
+  }
+  return values;
+}
+
+/// An option NAME=VALUE that may come several times, kept in a map.
+template <typename T, typename Parse>
+void addMap(CLI::App &app, const char *option, std::map<std::string, T> &map, const char *help,
+            Parse parse) {
+  app.add_option_function<std::vector<std::string>>(
+         option,
+         [&map, option, parse](const std::vector<std::string> &values) {
+           for (const std::string &text : values) {
+             auto [name, value] = split(text, option);
+             if (!map.emplace(name, parse(value, option)).second)
+               throw CLI::ValidationError(option, "'" + name + "' is given twice");
+           }
+         },
+         help)
+      ->type_name("NAME=VALUE");
+}
+
+std::string text(const std::string &value, const char *) { return value; }
+
+void addOptions(CLI::App &app, Options &o) {
+  app.add_option("package", o.package, "The package (.hdl) to run")->type_name("FILE");
+  app.add_option("--kernel", o.kernel, "The kernel; may be left out when the package has one");
+  app.add_option("--device", o.device, "cuda:<index> or emulator:<target>")->capture_default_str();
+  app.add_flag("--list-devices", o.listDevices, "Print the devices and stop");
+  addMap(app, "--size", o.sizes, "A run-time size, e.g. M=300", parseNumber<int64_t>);
+  addMap(app, "--strides", o.strides, "Strides of an argument in elements, e.g. A=512,1",
+         parseList);
+  addMap(app, "--offset", o.offsets, "Start an argument so many elements past an aligned address",
+         parseNumber<int64_t>);
+  addMap(app, "--scalar", o.scalars, "Value of a scalar argument (default 1)", parseNumber<double>);
+  addMap(app, "--input", o.inputs, "Read an argument from a .npy file", text);
+  addMap(app, "--output", o.outputs, "Write an argument to a .npy file after the run", text);
+  app.add_flag("--widen", o.widen, "Write bf16 and f8 outputs as f32 instead of raw bits");
+  const std::map<std::string, Random> randoms{
+      {"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}};
+  app.add_option(
+         "--random", o.random,
+         "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4")
+      ->transform(CLI::CheckedTransformer(randoms, CLI::ignore_case));
+  app.add_option("--seed", o.seed, "Seed of random inputs")->capture_default_str();
+  const std::map<std::string, CheckMode> checks{
+      {"auto", CheckMode::Auto}, {"full", CheckMode::Full}, {"sampled", CheckMode::Sampled}};
+  auto *check =
+      app.add_option("--check", o.check,
+                     "Compare with the reference on the CPU: full, sampled, or auto (by the cost)")
+          ->transform(CLI::CheckedTransformer(checks, CLI::ignore_case));
+  app.add_flag_function(
+         "--no-check", [&o](int64_t) { o.check = CheckMode::None; }, "Do not compare")
+      ->excludes(check);
+  app.add_option("--tolerance", o.tolerance, "Largest relative error, in place of the type's")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--time", o.timeRuns, "Time so many launches after a warm-up")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--variant", o.variant, "Run only this compiled form (from 1)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--multiprocessors", o.multiprocessors, "Multiprocessors that the launch may use")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--threads", o.threads, "CPU threads for filling and checking")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--json", o.json, "Print one JSON object");
+  app.add_flag("--quiet", o.quiet, "Print no progress");
+}
+
+} // namespace
+
+std::optional<Options> parseOptions(int argc, char **argv, int &exitCode) {
+  Options options;
+  CLI::App app("Runs a kernel of a Heddle package on a device and checks what it computes",
+               "heddle-run");
+  app.footer(footer);
+  app.set_version_flag("--version", std::string("heddle-run ") + heddle_version());
+  addOptions(app, options);
+  try {
+    app.parse(argc, argv);
+    if (options.package.empty() && !options.listDevices)
+      throw CLI::RequiredError("package");
+  } catch (const CLI::ParseError &error) {
+    exitCode = app.exit(error) == 0 ? ExitPassed : ExitUsage;
+    return std::nullopt;
+  }
+  return options;
+}
+
+} // namespace heddle::run
