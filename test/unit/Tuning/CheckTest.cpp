@@ -351,8 +351,9 @@ TEST(RegisterPool, TheBoundaryIsExact) {
       s.loadRegisters = load, s.mmaRegisters = mma;
       auto r = check(s, square(512), hopper());
       EXPECT_EQ(!r, load + 2 * mma <= 504) << load << "/" << mma;
-      if (r)
+      if (r) {
         EXPECT_EQ(r->name, "register-pool");
+      }
       legalOnes += !r;
     }
   EXPECT_GT(legalOnes, 20);
