@@ -10,4 +10,5 @@ include "PTXDialect.td"
 include "SyncOps.td"
 include "MemoryOps.td"
 include "WgmmaOps.td"
+include "MmaOps.td"
 #endif

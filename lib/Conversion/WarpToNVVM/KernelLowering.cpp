@@ -1,0 +1,397 @@
+//===- KernelLowering.cpp - roles, loops and everything that is not a tile ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelLowering.h"
+#include "dialects/PTX/IR/PTXDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::warp;
+
+KernelLowering::KernelLowering(KernelOp kernel, const target::Target &target)
+    : e(kernel.getLoc(), OpBuilder(kernel)), target(target), kernel(kernel) {
+  switch (target.mma) {
+  case target::MmaFamily::MmaSync:
+    family = createMmaSyncLowering(*this);
+    break;
+  case target::MmaFamily::Wgmma:
+    family = createWgmmaLowering(*this);
+    break;
+  case target::MmaFamily::Tcgen05:
+    family = createTcgen05Lowering(*this);
+    break;
+  }
+}
+
+KernelLowering::~KernelLowering() = default;
+
+LogicalResult KernelLowering::error(Operation *op, const Twine &message) {
+  return op->emitOpError(message);
+}
+
+LogicalResult KernelLowering::run() {
+  for (StringRef needed : {"num_warps", "shared_bytes"})
+    if (!kernel->hasAttr(needed))
+      return error(kernel, "expected attribute " + needed +
+                               ": run warp-assign-roles and warp-allocate first");
+  bool bad = false;
+  kernel.walk([&](MmaOp op) { bad |= failed(family->check(op)); });
+  if (bad || failed(collectArguments()) || failed(createFunction()))
+    return failure();
+  prologue();
+  if (failed(lowerRoles()))
+    return failure();
+  attachManifest();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Prologue
+//===----------------------------------------------------------------------===//
+
+/// Who am I, barriers, tensor memory.
+void KernelLowering::prologue() {
+  tid = e.make<NVVM::ThreadIdXOp>(e.getI32Type());
+  lane = e.bitAnd(tid, 31);
+  // A shuffle tells ptxas that the warp index is uniform.
+  warp = e.make<NVVM::ShflOp>(e.getI32Type(), e.i32(-1), e.shr(tid, 5), e.i32(0), e.i32(31),
+                              NVVM::ShflKind::idx, UnitAttr());
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto ptrType = LLVM::LLVMPointerType::get(e.getContext(), 3);
+  if (!module.lookupSymbol("heddle_shared")) {
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPointToStart(module.getBody());
+    auto global = e.make<LLVM::GlobalOp>(LLVM::LLVMArrayType::get(e.getI8Type(), 0), false,
+                                         LLVM::Linkage::External, "heddle_shared", Attribute(),
+                                         /*alignment=*/1024, /*addrSpace=*/3);
+    (void)global;
+  }
+  Value shared = e.make<LLVM::AddressOfOp>(ptrType, "heddle_shared");
+  sharedBase = e.make<LLVM::PtrToIntOp>(e.getI32Type(), shared);
+
+  e.ifThen(e.eq(tid, 0), [&] {
+    kernel.walk([&](PipeOp op) {
+      if (!op.getBarriers())
+        return;
+      int64_t depth = op.getPipe().getType().getDepth();
+      for (int64_t i = 0; i < 2 * depth; ++i)
+        e.make<ptx::MBarrierInitOp>(e.add(sharedBase, *op.getBarriers() + 8 * i),
+                                    e.i32(i < depth ? *op.getProducers() : *op.getConsumers()));
+    });
+    if (target.has(target::Feature::Clusters))
+      e.make<NVVM::FenceMbarrierInitOp>();
+    for (MapParam &map : maps)
+      e.make<ptx::PrefetchTensorMapOp>(map.pointer);
+  });
+  auto columns = kernel->getAttrOfType<IntegerAttr>("tmem_columns");
+  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_slot");
+  family->prologue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+  e.make<NVVM::BarrierOp>();
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::lowerRoles() {
+  // Ops of the network that are not roles come first: sizes, streams, pipes.
+  SmallVector<RoleOp> roles;
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto role = dyn_cast<RoleOp>(op)) {
+      roles.push_back(role);
+      continue;
+    }
+    if (isa<StageOp>(op))
+      return error(&op, "expected roles, got a stage: run warp-assign-roles first");
+    if (auto pipe = dyn_cast<PipeOp>(op)) {
+      pipes[pipe.getPipe()] = PipeState{pipe, pipe.getPipe().getType(), {}, {}, {}, {}};
+      continue;
+    }
+    if (failed(lowerOp(op)))
+      return failure();
+  }
+  llvm::sort(roles, [](RoleOp a, RoleOp b) { return a.getFirstWarp() < b.getFirstWarp(); });
+
+  // Roles that share a warpgroup share a branch: setmaxnreg is per warpgroup.
+  bool registers = llvm::any_of(roles, [](RoleOp r) { return r.getRegisters() != 0; });
+  int64_t totalWarps = kernel->getAttrOfType<IntegerAttr>("num_warps").getInt();
+  auto groupEnd = [&](int64_t w) { return registers ? (w + 3) / 4 * 4 : w; };
+  LogicalResult result = success();
+  std::function<void(size_t)> emit = [&](size_t first) {
+    if (first == roles.size() || failed(result))
+      return;
+    size_t last = first;
+    int64_t end = groupEnd(roles[first].getEndWarp());
+    while (last + 1 < roles.size() && (int64_t)roles[last + 1].getFirstWarp() < end)
+      end = std::max(end, groupEnd(roles[++last].getEndWarp()));
+    auto body = [&] {
+      if (int64_t wanted = roles[first].getRegisters()) {
+        tuning::Schedule warps;
+        warps.loadWarps = totalWarps, warps.mmaWarps = 0;
+        int64_t launch = tuning::launchRegisters(warps, target);
+        e.make<NVVM::SetMaxRegisterOp>(static_cast<uint32_t>(wanted),
+                                       wanted >= launch ? NVVM::SetMaxRegisterAction::increase
+                                                        : NVVM::SetMaxRegisterAction::decrease);
+      }
+      for (size_t i = first; i <= last && succeeded(result); ++i) {
+        RoleOp role = roles[i];
+        bool whole = first == last && role.getEndWarp() == end &&
+                     (int64_t)role.getFirstWarp() == (first ? (int64_t)groupEnd(roles[first - 1].getEndWarp()) : 0);
+        if (whole) {
+          result = lowerRole(role);
+          continue;
+        }
+        Value in = e.lt(e.sub(warp, e.i32(role.getFirstWarp())), e.i32(role.getNumWarps()));
+        e.ifThen(in, [&] { result = lowerRole(role); });
+      }
+    };
+    if (last + 1 == roles.size() && end >= totalWarps) {
+      body();
+      return;
+    }
+    size_t next = last + 1;
+    e.ifThen(e.lt(warp, e.i32(end)), body, [&] { emit(next); });
+  };
+  emit(0);
+  if (failed(result))
+    return failure();
+  auto columns = kernel->getAttrOfType<IntegerAttr>("tmem_columns");
+  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_slot");
+  family->epilogue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+  e.make<LLVM::ReturnOp>(ValueRange());
+  return success();
+}
+
+/// Whether one elected thread does all of a role's work.
+static bool isSingleThreaded(RoleOp role, const target::Target &target) {
+  bool single = true;
+  role.walk([&](Operation *op) {
+    if (auto copy = dyn_cast<CopyOp>(op))
+      single &= copy.getEngine() == Engine::Bulk;
+    else if (isa<MmaOp>(op))
+      single &= target.mma == target::MmaFamily::Tcgen05;
+    else if (isa<MapOp, StoreOp, PackOp>(op))
+      single = false;
+  });
+  return single;
+}
+
+LogicalResult KernelLowering::lowerRole(RoleOp op) {
+  role.op = op;
+  role.warps = op.getNumWarps();
+  role.single = isSingleThreaded(op, target);
+  role.warpInRole = e.add(warp, -static_cast<int64_t>(op.getFirstWarp()));
+  role.threadInRole = e.add(tid, -static_cast<int64_t>(op.getFirstWarp()) * 32);
+  for (auto &[pipe, s] : pipes) {
+    if (!s.op.getBarriers())
+      continue;
+    s.index = allocaI32(0), s.phase = allocaI32(0), s.freeIndex = allocaI32(0);
+    s.heldIndex = {};
+  }
+  usesBulkStore = false;
+  LogicalResult result = success();
+  auto body = [&] {
+    result = lowerBlock(op.getBody().front());
+    if (usesBulkStore) // the source must stay until it is read, the writes must land
+      e.make<ptx::BulkWaitOp>(e.getI32IntegerAttr(0));
+  };
+  if (!role.single) {
+    body();
+    return result;
+  }
+  Value chosen = target.has(target::Feature::ElectSync)
+                     ? Value(e.make<NVVM::ElectSyncOp>(e.getI1Type(), Value()))
+                     : e.eq(lane, 0);
+  if (role.warps > 1)
+    chosen = e.bitAnd(chosen, e.eq(role.warpInRole, 0));
+  e.ifThen(chosen, body);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks and loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelLowering::lowerBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(lowerOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult KernelLowering::lowerOp(Operation &op) {
+  e.loc = op.getLoc();
+  return TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case<ForEachOp>([&](auto o) { return lowerForEach(o); })
+      .Case<scf::ForOp>([&](auto o) { return lowerFor(o); })
+      .Case<scf::IfOp>([&](auto o) { return lowerIf(o); })
+      .Case<scf::YieldOp>([&](auto) { return success(); }) // made by the loop
+      .Case<AcquireOp>([&](auto o) { return lowerAcquire(o); })
+      .Case<WaitOp>([&](auto o) { return lowerWait(o); })
+      .Case<CommitOp>([&](auto o) { return lowerCommit(o); })
+      .Case<ReleaseOp>([&](auto o) { return lowerRelease(o); })
+      .Case<FenceOp>([&](auto o) { return lowerFence(o), success(); })
+      .Case<CopyOp>([&](auto o) { return lowerCopy(o); })
+      .Case<MapOp>([&](auto o) { return lowerMap(o); })
+      .Case<StoreOp>([&](auto o) { return lowerStore(o); })
+      .Case<PackOp>([&](auto o) { return lowerPack(o); })
+      .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<WorkStreamOp>([&](auto) { return success(); }) // read by its loops
+      .Case<MmaOp>([&](MmaOp o) {
+        FailureOr<Value> acc = family->mma(o, lookup(o.getA()), lookup(o.getB()), lookup(o.getAcc()),
+                                           lookup(o.getAccumulate()));
+        if (failed(acc))
+          return LogicalResult(failure());
+        mapping.map(o.getResult(), *acc);
+        return LogicalResult(success());
+      })
+      .Case<MmaWaitOp>([&](MmaWaitOp o) {
+        mapping.map(o.getResult(), family->wait(lookup(o.getAcc()), o.getAcc().getType()));
+        return success();
+      })
+      .Default([&](Operation *o) { return lowerPlain(*o); });
+}
+
+/// arith, math and memref.dim.
+LogicalResult KernelLowering::lowerPlain(Operation &op) {
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> which = dim.getConstantIndex();
+    if (!which)
+      return error(&op, "expected a constant dimension");
+    MemoryArg &m = memory(dim.getSource());
+    if (*which < 0 || *which >= m.type.getRank())
+      return error(&op, "expected a dimension below " + Twine(m.type.getRank()) + ", got " +
+                            Twine(*which));
+    mapping.map(dim.getResult(), e.toIndex(sizeValue(m.sizes[*which])));
+    return success();
+  }
+  if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+    return error(&op, "cannot be lowered here: expected warp, scf, arith, math or memref.dim");
+  e.clone(op, mapping);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerFor(scf::ForOp op) {
+  SmallVector<Value> inits;
+  for (Value v : op.getInitArgs())
+    inits.push_back(lookup(v));
+  auto loop = e.make<scf::ForOp>(lookup(op.getLowerBound()), lookup(op.getUpperBound()),
+                                 lookup(op.getStep()), inits);
+  mapping.map(op.getInductionVar(), loop.getInductionVar());
+  for (auto [from, to] : llvm::zip(op.getRegionIterArgs(), loop.getRegionIterArgs()))
+    mapping.map(from, to);
+  {
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPointToStart(loop.getBody());
+    if (loop.getBody()->mightHaveTerminator())
+      e.setInsertionPoint(loop.getBody()->getTerminator());
+    if (failed(lowerBlock(*op.getBody())))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value v : cast<scf::YieldOp>(op.getBody()->getTerminator()).getOperands())
+      yields.push_back(lookup(v));
+    if (!yields.empty())
+      e.make<scf::YieldOp>(yields);
+  }
+  e.setInsertionPointAfter(loop);
+  for (auto [from, to] : llvm::zip(op.getResults(), loop.getResults()))
+    mapping.map(from, to);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerIf(scf::IfOp op) {
+  if (op.getNumResults())
+    return error(op, "expected an scf.if without results");
+  LogicalResult result = success();
+  auto then = [&] { result = lowerBlock(*op.thenBlock()); };
+  auto otherwise = [&] {
+    if (succeeded(result))
+      result = lowerBlock(*op.elseBlock());
+  };
+  if (op.elseBlock())
+    e.ifThen(lookup(op.getCondition()), then, otherwise);
+  else
+    e.ifThen(lookup(op.getCondition()), then);
+  return result;
+}
+
+/// Items c, c + #CTAs, ... of the grid of tiles, `raster` rows at a time.
+LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
+  auto stream = op.getStream().getDefiningOp<WorkStreamOp>();
+  if (!stream)
+    return error(op, "expected the stream to come from warp.work_stream");
+  Value rows = e.toI32(lookup(stream.getRows())), cols = e.toI32(lookup(stream.getCols()));
+  Value perBatch = e.mul(rows, cols);
+  Value total = e.mul(perBatch, e.toI32(lookup(stream.getBatch())));
+  Value first = e.make<NVVM::BlockIdXOp>(e.getI32Type());
+  Value step = e.make<NVVM::GridDimXOp>(e.getI32Type());
+  auto loop = e.make<scf::ForOp>(first, total, step);
+  {
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPoint(loop.getBody()->getTerminator());
+    Value item = loop.getInductionVar();
+    Value batch = e.div(item, perBatch), inBatch = e.rem(item, perBatch);
+    int64_t raster = stream.getRaster();
+    Value band = e.mul(cols, raster);
+    Value firstRow = e.mul(e.div(inBatch, band), raster);
+    Value inBand = e.rem(inBatch, band);
+    Value height = e.min(e.sub(rows, firstRow), e.i32(raster));
+    Value row = e.add(firstRow, e.rem(inBand, height)), col = e.div(inBand, height);
+    Block &body = op.getBody().front();
+    mapping.map(body.getArgument(0), e.toIndex(row));
+    mapping.map(body.getArgument(1), e.toIndex(col));
+    mapping.map(body.getArgument(2), e.toIndex(batch));
+    if (failed(lowerBlock(body)))
+      return failure();
+  }
+  e.setInsertionPointAfter(loop);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+Value KernelLowering::allocaI32(int64_t initial) {
+  Value slot;
+  {
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPointToStart(entry);
+    slot = e.make<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(e.getContext()), e.getI32Type(),
+                                  e.i32(1));
+  }
+  store(slot, e.i32(initial));
+  return slot;
+}
+Value KernelLowering::load(Value slot) { return e.make<LLVM::LoadOp>(e.getI32Type(), slot); }
+void KernelLowering::store(Value slot, Value value) { e.make<LLVM::StoreOp>(value, slot); }
+void KernelLowering::arrive(Value barrier) { e.make<ptx::MBarrierArriveOp>(barrier); }
+void KernelLowering::syncWarp() { e.make<NVVM::SyncWarpOp>(e.i32(-1)); }
+
+void KernelLowering::waitBarrier(Value barrier, Value parity) {
+  if (target.has(target::Feature::TryWait))
+    e.make<ptx::MBarrierWaitOp>(barrier, parity);
+  else
+    e.make<ptx::MBarrierPollOp>(barrier, parity);
+}
+
+Value KernelLowering::elementAddress(TileType type, Value base, Value row, Value col) {
+  Value strided = type.getMajor() == Major::K ? row : col;
+  Value contiguous = type.getMajor() == Major::K ? col : row;
+  int64_t panel = type.getPanelElements(), bytes = type.getElementBytes();
+  Value address = base;
+  Value within = e.mul(contiguous, bytes);
+  if (type.getNumPanels() > 1) {
+    address = e.add(address, e.mul(e.div(contiguous, e.i32(panel)), type.getPanelBytes()));
+    within = e.bitAnd(within, 127);
+  }
+  // 16-byte chunk c of row r lies at chunk c ^ (r & 7).
+  Value swizzled = e.bitXor(within, e.shl(e.bitAnd(strided, 7), 4));
+  return e.add(e.add(address, e.shl(strided, 7)), swizzled);
+}

@@ -1,0 +1,228 @@
+//===- KernelLowering.h - one warp.kernel on its way to instructions ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// State shared by the lowering's parts. Each part is a set of methods in a file of
+// its own: PipeLowering, CopyLowering, ElementLowering, Signature. What differs
+// between tensor-core generations is behind MmaFamilyLowering.
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_LIB_CONVERSION_WARPTONVVM_KERNELLOWERING_H
+#define HEDDLE_LIB_CONVERSION_WARPTONVVM_KERNELLOWERING_H
+
+#include "Emitter.h"
+#include "dialects/Warp/IR/WarpDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace heddle {
+
+class MmaFamilyLowering;
+
+/// Accumulator elements one thread holds: scalars with their place relative to the
+/// thread's base row and column.
+struct FragmentElement {
+  mlir::Value value;
+  int64_t row, col;
+};
+
+/// A run-time size in the kernel's parameters or a constant.
+struct Size {
+  int64_t constant = -1; ///< when not negative
+  std::string symbol;    ///< else this run-time size
+  bool isStatic() const { return symbol.empty(); }
+};
+
+/// What the lowered kernel knows of a memref argument.
+struct MemoryArg {
+  mlir::MemRefType type;
+  unsigned index = 0;              ///< argument number
+  std::string name;
+  llvm::SmallVector<Size> sizes;
+  /// Strides in elements. A product of sizes when `factors` is used (row-major, dynamic).
+  struct Stride {
+    int64_t constant = 1;
+    llvm::SmallVector<std::string> factors; ///< symbols, multiplied in
+  };
+  llvm::SmallVector<Stride> strides;
+  mlir::Value pointer;             ///< null when only tensor maps are used
+};
+
+/// A tensor map parameter.
+struct MapParam {
+  unsigned arg;
+  warp::TileType tile;
+  mlir::Value pointer; ///< of the map itself
+};
+
+class KernelLowering {
+public:
+  KernelLowering(warp::KernelOp kernel, const target::Target &target);
+  ~KernelLowering();
+  /// Builds the llvm.func beside the kernel; the kernel is left for the caller to erase.
+  mlir::LogicalResult run();
+
+  // -- what parts and families use -------------------------------------------------
+  Emitter e;
+  const target::Target &target;
+  warp::KernelOp kernel;
+  mlir::Value tid, lane, warp, sharedBase; ///< i32, of this thread
+  /// The role being lowered.
+  struct Role {
+    warp::RoleOp op;
+    bool single = false;    ///< one elected thread runs it
+    mlir::Value warpInRole; ///< i32
+    mlir::Value threadInRole;
+    unsigned warps = 0;
+  } role;
+
+  mlir::Value lookup(mlir::Value v) const { return mapping.lookup(v); }
+  /// i32 shared address of a slot's part.
+  mlir::Value tileAddress(mlir::Value tile) const { return mapping.lookup(tile); }
+  /// Shared address of an element of a tile (see !warp.tile): row, col i32.
+  mlir::Value elementAddress(warp::TileType type, mlir::Value base, mlir::Value row, mlir::Value col);
+  mlir::Value allocaI32(int64_t initial); ///< promoted to a register by LLVM
+  mlir::Value load(mlir::Value slot);
+  void store(mlir::Value slot, mlir::Value value);
+  void arrive(mlir::Value barrier);
+  void waitBarrier(mlir::Value barrier, mlir::Value parity);
+  void syncWarp();
+  /// Barrier addresses of the slot last acquired, waited for, or released next.
+  struct PipeState {
+    warp::PipeOp op;
+    warp::PipeType type;
+    mlir::Value index, phase;      ///< allocas: the slot to take next
+    mlir::Value freeIndex;         ///< alloca: the slot to release next
+    mlir::Value heldIndex;         ///< i32: the slot taken last (this role)
+  };
+  PipeState &state(mlir::Value pipe);
+  mlir::Value fullBarrier(PipeState &s, mlir::Value index);
+  mlir::Value emptyBarrier(PipeState &s, mlir::Value index);
+  /// The pipe a slot's part came from.
+  mlir::Value pipeOf(mlir::Value tile) const { return tilePipe.lookup(tile); }
+
+  mlir::Value sizeValue(const Size &s);                             ///< i32
+  mlir::Value strideValue(const MemoryArg &m, unsigned dim);        ///< i64, elements
+  MemoryArg &memory(mlir::Value v);
+  /// Pointer to an element; indices i32.
+  mlir::Value elementPointer(MemoryArg &m, llvm::ArrayRef<mlir::Value> indices);
+  /// Clones an element region for one value; row and col i32.
+  mlir::Value inlineRegion(mlir::Region &region, mlir::Value x, mlir::Value row, mlir::Value col);
+  /// Adds a launch constraint (see the package schema).
+  void constrain(llvm::StringRef kind, mlir::ArrayAttr expr, int64_t value, llvm::StringRef what);
+  void constrainAlignment(MemoryArg &m, int64_t bytes);
+  mlir::ArrayAttr strideBytesExpr(const MemoryArg &m, unsigned dim);
+  mlir::ArrayAttr sizeExpr(const Size &s);
+  mlir::LogicalResult error(mlir::Operation *op, const llvm::Twine &message);
+
+private:
+  // Signature.cpp
+  mlir::LogicalResult collectArguments();
+  mlir::LogicalResult createFunction();
+  void attachManifest();
+  bool isUsedByPointer(mlir::Value arg);
+  mlir::ArrayAttr gridExpr();
+  // KernelLowering.cpp
+  void prologue();
+  mlir::LogicalResult lowerRoles();
+  mlir::LogicalResult lowerRole(warp::RoleOp op);
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(mlir::Operation &op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  mlir::LogicalResult lowerForEach(warp::ForEachOp op);
+  mlir::LogicalResult lowerPlain(mlir::Operation &op);
+  // PipeLowering.cpp
+  mlir::LogicalResult lowerAcquire(warp::AcquireOp op);
+  mlir::LogicalResult lowerWait(warp::WaitOp op);
+  mlir::LogicalResult lowerCommit(warp::CommitOp op);
+  mlir::LogicalResult lowerRelease(warp::ReleaseOp op);
+  void lowerFence(warp::FenceOp op);
+  void bindSlot(PipeState &s, mlir::Value pipe, mlir::ResultRange parts);
+  void advance(PipeState &s);
+  // CopyLowering.cpp
+  mlir::LogicalResult lowerCopy(warp::CopyOp op);
+  mlir::LogicalResult bulkCopy(warp::CopyOp op);
+  mlir::LogicalResult asyncCopy(warp::CopyOp op);
+  mlir::LogicalResult threadsLoad(warp::CopyOp op);
+  mlir::LogicalResult threadsStore(warp::CopyOp op);
+  mlir::Value mapPointer(warp::CopyOp op);
+  void forEachTileElement(warp::CopyOp op, llvm::function_ref<void(llvm::ArrayRef<mlir::Value> rows,
+                                                                   llvm::ArrayRef<mlir::Value> cols)> body);
+  llvm::SmallVector<mlir::Value> tileIndices(warp::CopyOp op, mlir::Value row, mlir::Value col);
+  mlir::Value inBounds(MemoryArg &m, llvm::ArrayRef<mlir::Value> indices);
+  // ElementLowering.cpp
+  mlir::LogicalResult lowerMap(warp::MapOp op);
+  mlir::LogicalResult lowerStore(warp::StoreOp op);
+  mlir::LogicalResult lowerPack(warp::PackOp op);
+  mlir::LogicalResult lowerRead(warp::ReadOp op);
+  void packMatrices(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece);
+  void packElements(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece);
+  int64_t vectorLength(MemoryArg &m);
+
+  mlir::LLVM::LLVMFuncOp func;
+  mlir::Block *entry = nullptr;
+  mlir::IRMapping mapping;
+  llvm::DenseMap<mlir::Value, PipeState> pipes;
+  llvm::DenseMap<mlir::Value, mlir::Value> tilePipe;
+  llvm::SmallVector<MemoryArg> memories;
+  llvm::SmallVector<MapParam> maps;
+  llvm::SmallVector<std::string> symbols;            ///< in order
+  llvm::StringMap<mlir::Value> symbolValues;         ///< i32 or i64
+  llvm::SmallVector<mlir::Attribute> params, constraints;
+  llvm::StringMap<bool> constraintSeen;
+  std::unique_ptr<MmaFamilyLowering> family;
+  bool usesBulkStore = false;
+  friend class MmaFamilyLowering;
+};
+
+/// What a tensor-core generation does its own way. One instance a kernel.
+class MmaFamilyLowering {
+public:
+  explicit MmaFamilyLowering(KernelLowering &k) : k(k), e(k.e) {}
+  virtual ~MmaFamilyLowering() = default;
+  /// The type that carries an accumulator through the code.
+  virtual mlir::Type accType(warp::AccType type) = 0;
+  /// Checks shapes and types before anything is built.
+  virtual mlir::LogicalResult check(warp::MmaOp op) = 0;
+  /// The initial value of an accumulator in registers.
+  virtual mlir::Value initialAcc(warp::AccType type) = 0;
+  virtual mlir::FailureOr<mlir::Value> mma(warp::MmaOp op, mlir::Value a, mlir::Value b, mlir::Value acc,
+                                           mlir::Value accumulate) = 0;
+  virtual mlir::Value wait(mlir::Value acc, warp::AccType type) { return acc; }
+  /// Before a release that lags: what must be waited for. `groups` mma a loop iteration.
+  virtual void waitLagged(unsigned groups) {}
+  /// Release or commit by asynchronous arrival on a barrier (tcgen05.commit).
+  virtual void commitTo(mlir::Value barrier) {}
+  /// Base row and column (i32) of this thread's elements.
+  virtual std::pair<mlir::Value, mlir::Value> fragmentBase(warp::AccType type) = 0;
+  /// Visits columns [first, first + count) of the accumulator in pieces; elements of
+  /// one row with neighbouring columns come one after the other.
+  virtual void forEachPiece(warp::AccType type, mlir::Value acc, int64_t first, int64_t count,
+                            llvm::function_ref<void(llvm::ArrayRef<FragmentElement>)> visit) = 0;
+  /// Columns of a thread's elements start at multiples of this.
+  virtual int64_t columnAlignment() const = 0;
+  /// Whether pieces have the 8x8 layout of stmatrix (two elements a thread and row).
+  virtual bool hasMatrixFragments() const { return false; }
+  /// With matrix fragments: row and column (i32) of the warp's first matrix.
+  virtual std::pair<mlir::Value, mlir::Value> matrixBase(warp::AccType type) { return {}; }
+  /// Called by all threads before the roles start / after they end.
+  virtual void prologue(int64_t tmemColumns, int64_t slotOffset) {}
+  virtual void epilogue(int64_t tmemColumns, int64_t slotOffset) {}
+  virtual mlir::Value tmemBase() { return {}; }
+
+protected:
+  KernelLowering &k;
+  Emitter &e;
+};
+
+std::unique_ptr<MmaFamilyLowering> createMmaSyncLowering(KernelLowering &k);
+std::unique_ptr<MmaFamilyLowering> createWgmmaLowering(KernelLowering &k);
+std::unique_ptr<MmaFamilyLowering> createTcgen05Lowering(KernelLowering &k);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CONVERSION_WARPTONVVM_KERNELLOWERING_H

@@ -1,0 +1,175 @@
+//===- PipeLowering.cpp - acquire, commit, wait, release, fences ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "KernelLowering.h"
+#include "dialects/PTX/IR/PTXDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::warp;
+
+KernelLowering::PipeState &KernelLowering::state(Value pipe) { return pipes.find(pipe)->second; }
+
+Value KernelLowering::fullBarrier(PipeState &s, Value index) {
+  return e.add(e.add(sharedBase, *s.op.getBarriers()), e.shl(index, 3));
+}
+Value KernelLowering::emptyBarrier(PipeState &s, Value index) {
+  return e.add(fullBarrier(s, index), 8 * s.type.getDepth());
+}
+
+/// Gives the slot's parts their addresses.
+void KernelLowering::bindSlot(PipeState &s, Value pipe, ResultRange parts) {
+  s.heldIndex = load(s.index);
+  if (s.type.getLink() == Link::Tmem) {
+    int64_t columns = cast<AccType>(s.type.getElements().front()).getCols();
+    mapping.map(parts[0], e.add(e.add(family->tmemBase(), *s.op.getOffset()),
+                                e.mul(s.heldIndex, columns)));
+    return;
+  }
+  Value address = e.add(e.add(sharedBase, *s.op.getOffset()), e.mul(s.heldIndex, s.type.getSlotBytes()));
+  for (Value part : parts) {
+    mapping.map(part, address);
+    tilePipe[part] = pipe;
+    address = e.add(address, cast<TileType>(part.getType()).getBytes());
+  }
+}
+
+/// Steps to the next slot of the ring.
+void KernelLowering::advance(PipeState &s) {
+  Value next = e.add(load(s.index), 1);
+  Value wrapped = e.eq(next, s.type.getDepth());
+  store(s.index, e.select(wrapped, e.i32(0), next));
+  Value phase = load(s.phase);
+  store(s.phase, e.select(wrapped, e.bitXor(phase, e.i32(1)), phase));
+}
+
+LogicalResult KernelLowering::lowerAcquire(AcquireOp op) {
+  PipeState &s = state(op.getPipe());
+  if (s.type.getLink() == Link::Regs) {
+    mapping.map(op.getSlots()[0], family->initialAcc(cast<AccType>(s.type.getElements()[0])));
+    return success();
+  }
+  if (!s.op.getBarriers())
+    return error(op, "expected a placed pipe: run warp-allocate first");
+  // A fresh barrier counts as having completed the phase before its first.
+  waitBarrier(emptyBarrier(s, load(s.index)), e.bitXor(load(s.phase), e.i32(1)));
+  bindSlot(s, op.getPipe(), op.getSlots());
+  // Bulk copies announce how many bytes will come, and arrive, before they are issued.
+  int64_t bytes = 0;
+  for (Value part : op.getSlots())
+    for (Operation *user : part.getUsers())
+      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.isLoad() && copy.getEngine() == Engine::Bulk)
+        bytes += cast<TileType>(part.getType()).getBytes();
+  if (bytes && bytes != s.type.getSlotBytes())
+    return error(op, "expected every part of the slot to be filled by bulk copies, or none");
+  if (bytes)
+    e.make<ptx::MBarrierExpectTxOp>(fullBarrier(s, s.heldIndex), e.i32(bytes));
+  return success();
+}
+
+LogicalResult KernelLowering::lowerWait(WaitOp op) {
+  PipeState &s = state(op.getPipe());
+  if (!s.op.getBarriers())
+    return error(op, "expected a placed pipe: run warp-allocate first");
+  waitBarrier(fullBarrier(s, load(s.index)), load(s.phase));
+  bindSlot(s, op.getPipe(), op.getSlots());
+  // Consumers step on at once: releases go by a cursor of their own.
+  advance(s);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerCommit(CommitOp op) {
+  PipeState &s = state(op.getPipe());
+  if (s.type.getLink() == Link::Regs)
+    return error(op, "expected no commit on a regs pipe after roles are assigned");
+  Value full = fullBarrier(s, s.heldIndex);
+  // Who filled the slot decides how it becomes full.
+  bool bulk = false, async = false;
+  if (s.type.getLink() == Link::Tmem) {
+    family->commitTo(full);
+    advance(s);
+    return success();
+  }
+  op->getParentOfType<RoleOp>().walk([&](AcquireOp acquire) {
+    if (acquire.getPipe() == op.getPipe())
+      for (Value part : acquire.getSlots())
+        for (Operation *user : part.getUsers())
+          if (auto copy = dyn_cast<CopyOp>(user); copy && copy.isLoad()) {
+            bulk |= copy.getEngine() == Engine::Bulk;
+            async |= copy.getEngine() == Engine::Async;
+          }
+  });
+  if (async) {
+    Value pointer = e.make<LLVM::IntToPtrOp>(LLVM::LLVMPointerType::get(e.getContext(), 3), full);
+    e.make<NVVM::CpAsyncMBarrierArriveOp>(pointer, /*noinc=*/true);
+  } else if (!bulk) {
+    syncWarp();
+    e.ifThen(e.eq(lane, 0), [&] { arrive(full); });
+  }
+  advance(s);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
+  PipeState &s = state(op.getPipe());
+  if (s.type.getLink() == Link::Regs)
+    return error(op, "expected no release on a regs pipe after roles are assigned");
+  Value index = load(s.freeIndex), barrier = emptyBarrier(s, index);
+  auto step = [&](Value from) {
+    Value next = e.add(from, 1);
+    return e.select(e.eq(next, s.type.getDepth()), e.i32(0), next);
+  };
+  if (op.getLag()) {
+    // The groups issued in this iteration may still run; those before have read their slots.
+    auto loop = op->getParentOfType<scf::ForOp>();
+    unsigned groups = 0;
+    loop.getBody()->walk([&](MmaOp) { ++groups; });
+    bool first = true;
+    for (Operation *o = op->getPrevNode(); o; o = o->getPrevNode())
+      if (auto other = dyn_cast<ReleaseOp>(o); other && other.getLag())
+        first = false;
+    if (first)
+      family->waitLagged(groups);
+    Value notFirst = e.compare(arith::CmpIPredicate::ne, lookup(loop.getInductionVar()),
+                               lookup(loop.getLowerBound()));
+    Value mine = e.bitAnd(notFirst, e.eq(lane, 0));
+    e.make<ptx::MBarrierArriveIfOp>(barrier, e.toI32(mine));
+    store(s.freeIndex, e.select(notFirst, step(index), index));
+    return success();
+  }
+  if (op.getAfter() && target.mma == target::MmaFamily::Tcgen05) {
+    family->commitTo(barrier);
+  } else if (role.single) {
+    bool bulkStore = false;
+    op->getParentOfType<RoleOp>().walk([&](CopyOp copy) {
+      bulkStore |= !copy.isLoad() && pipeOf(copy.getTile()) == op.getPipe();
+    });
+    if (bulkStore)
+      e.make<ptx::BulkWaitReadOp>(e.getI32IntegerAttr(0));
+    arrive(barrier);
+  } else {
+    syncWarp();
+    e.make<ptx::MBarrierArriveIfOp>(barrier, e.toI32(e.eq(lane, 0)));
+  }
+  store(s.freeIndex, step(index));
+  return success();
+}
+
+void KernelLowering::lowerFence(FenceOp op) {
+  switch (op.getKind()) {
+  case FenceKind::ProxyAsync:
+    e.make<NVVM::FenceProxyOp>(NVVM::ProxyKindAttr::get(e.getContext(), NVVM::ProxyKind::async_shared),
+                               NVVM::SharedSpaceAttr::get(e.getContext(), NVVM::SharedSpace::shared_cta));
+    return;
+  case FenceKind::TmemBefore:
+    e.make<NVVM::Tcgen05FenceOp>(NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+    return;
+  case FenceKind::TmemAfter:
+    e.make<NVVM::Tcgen05FenceOp>(NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    return;
+  }
+}

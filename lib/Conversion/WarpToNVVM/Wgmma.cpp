@@ -1,0 +1,186 @@
+//===- Wgmma.cpp - accumulators in warpgroup registers, operands in shared memory ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// wgmma.mma_async: m64, N up to 256, operands by descriptors of the 128-byte swizzle,
+// accumulators spread over the 128 threads of a warpgroup (PTX ISA, "Asynchronous
+// warpgroup level matrix instructions"). A role of n warpgroups splits the rows.
+//
+//===----------------------------------------------------------------------===//
+#include "KernelLowering.h"
+#include "dialects/PTX/IR/PTXDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::warp;
+
+namespace {
+
+/// Operand spelling and K of one instruction; empty when wgmma lacks the type.
+std::pair<StringRef, int64_t> instructionType(Type type) {
+  if (type.isBF16())
+    return {"bf16", 16};
+  if (type.isF16())
+    return {"f16", 16};
+  if (type.isF32())
+    return {"tf32", 8};
+  if (isa<Float8E4M3FNType>(type))
+    return {"e4m3", 32};
+  if (isa<Float8E5M2Type>(type))
+    return {"e5m2", 32};
+  return {"", 0};
+}
+
+class WgmmaLowering : public MmaFamilyLowering {
+public:
+  using MmaFamilyLowering::MmaFamilyLowering;
+
+  int64_t warpgroups() { return k.role.warps / 4; }
+  /// 64-row blocks of one warpgroup.
+  int64_t blocks(AccType type) { return type.getRows() / 64 / warpgroups(); }
+  int64_t perBlock(AccType type) { return type.getCols() / 2; }
+
+  Type accType(AccType type) override {
+    return VectorType::get(blocks(type) * perBlock(type), e.getF32Type());
+  }
+
+  LogicalResult check(MmaOp op) override {
+    TileType a = op.getA().getType(), b = op.getB().getType();
+    AccType acc = op.getAcc().getType();
+    if (a.getElementType() != b.getElementType())
+      return op.emitOpError("expected operands of one type for wgmma, got ")
+             << a.getElementType() << " and " << b.getElementType();
+    auto [name, kStep] = instructionType(a.getElementType());
+    if (name.empty())
+      return op.emitOpError("expected bf16, f16, f32 (tf32) or 8-bit float operands for wgmma, got ")
+             << a.getElementType();
+    if (kStep != 16 && (a.getMajor() == Major::MN || b.getMajor() == Major::MN))
+      return op.emitOpError("expected K-major operands: wgmma transposes 16-bit types only, got ")
+             << (a.getMajor() == Major::MN ? a : b);
+    if (a.getMajor() == Major::K && a.getNumPanels() != 1)
+      return op.emitOpError("expected K of one 128-byte panel, got ") << a;
+    auto roleOp = op->getParentOfType<RoleOp>();
+    if (!roleOp || roleOp.getNumWarps() % 4 || roleOp.getFirstWarp() % 4)
+      return op.emitOpError("expected a role of whole warpgroups for wgmma, got ")
+             << (roleOp ? int64_t(roleOp.getNumWarps()) : 0) << " warps";
+    int64_t groups = roleOp.getNumWarps() / 4;
+    if (acc.getRows() % (64 * groups))
+      return op.emitOpError("expected accumulator rows to be a multiple of 64 for each of ")
+             << groups << " warpgroups, got " << acc.getRows();
+    if (acc.getCols() > 256)
+      return op.emitOpError("expected at most 256 accumulator columns for wgmma, got ") << acc.getCols();
+    return success();
+  }
+
+  Value initialAcc(AccType type) override {
+    return e.make<LLVM::UndefOp>(accType(type));
+  }
+
+  /// Warpgroup of this thread within the role, known to be uniform.
+  Value warpgroup() { return e.shr(k.role.warpInRole, 2); }
+
+  /// The descriptor of rows [row, ...) of a tile: 128-byte swizzle; the offset between 8-row
+  /// groups is 1024 bytes; between panels (MN-major) it is the panel's size.
+  Value descriptor(TileType tile, Value address, Value row) {
+    Value at;
+    uint64_t leading = 1;
+    if (tile.getMajor() == Major::K) {
+      at = e.add(address, e.shl(row, 7));
+    } else {
+      at = e.add(address, e.mul(e.div(row, e.i32(tile.getPanelElements())), tile.getPanelBytes()));
+      leading = tile.getPanelBytes() >> 4;
+    }
+    Value start = e.bitAnd(e.shr(at, 4), 0x3fff);
+    uint64_t rest = (uint64_t(1) << 62) | (uint64_t(1024 >> 4) << 32) | (leading << 16);
+    return e.bitOr(e.make<arith::ExtUIOp>(e.getI64Type(), start), e.i64(rest));
+  }
+
+  FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override {
+    TileType aType = op.getA().getType(), bType = op.getB().getType();
+    AccType type = op.getAcc().getType();
+    auto [name, kStep] = instructionType(aType.getElementType());
+    int64_t count = perBlock(type), total = blocks(type) * count;
+    auto step = [&](TileType tile) {
+      return tile.getMajor() == Major::K ? kStep * tile.getElementBytes() / 16 : kStep * 128 / 16;
+    };
+    auto attr = [&](int64_t v) { return e.getI32IntegerAttr(v); };
+    Value flag = e.toI32(accumulate);
+    Value bDesc = descriptor(bType, b, e.i32(0));
+    SmallVector<Value> all = elements(acc, total), results;
+    for (int64_t block = 0; block < blocks(type); ++block) {
+      Value row = e.add(e.mul(warpgroup(), blocks(type) * 64), block * 64);
+      Value aDesc = descriptor(aType, a, row);
+      ArrayRef<Value> mine = ArrayRef(all).slice(block * count, count);
+      SmallVector<Type> types(count, e.getF32Type());
+      auto block_ = e.make<ptx::WgmmaBlockOp>(
+          types, mine, aDesc, bDesc, flag, e.getStringAttr(name), attr(type.getCols()), attr(kStep),
+          attr(aType.getCols() / kStep), attr(step(aType)), attr(step(bType)),
+          aType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr(),
+          bType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr());
+      llvm::append_range(results, block_.getResult());
+    }
+    return Value(e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), results));
+  }
+
+  SmallVector<Value> elements(Value acc, int64_t total) {
+    SmallVector<Value> out;
+    for (int64_t i = 0; i < total; ++i)
+      out.push_back(e.make<vector::ExtractOp>(acc, i));
+    return out;
+  }
+
+  Value wait(Value acc, AccType type) override {
+    int64_t total = blocks(type) * perBlock(type);
+    SmallVector<Value> all = elements(acc, total);
+    SmallVector<Type> types(total, e.getF32Type());
+    auto op = e.make<ptx::WgmmaWaitOp>(types, all, e.getI32IntegerAttr(0));
+    return e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), op.getResult());
+  }
+
+  /// Groups of this iteration: one a 64-row block and mma.
+  void waitLagged(unsigned groups) override {
+    int64_t perMma = 1;
+    k.role.op.walk([&](MmaOp op) { perMma = blocks(op.getAcc().getType()); });
+    e.make<ptx::WgmmaWaitOp>(TypeRange(), ValueRange(), e.getI32IntegerAttr(groups * perMma));
+  }
+
+  std::pair<Value, Value> matrixBase(AccType type) override {
+    Value row = e.add(e.mul(warpgroup(), blocks(type) * 64), e.shl(e.bitAnd(k.role.warpInRole, 3), 4));
+    return {row, e.i32(0)};
+  }
+
+  std::pair<Value, Value> fragmentBase(AccType type) override {
+    Value row = matrixBase(type).first;
+    return {e.add(row, e.shr(k.lane, 2)), e.shl(e.bitAnd(k.lane, 3), 1)};
+  }
+
+  int64_t columnAlignment() const override { return 2; }
+  bool hasMatrixFragments() const override { return true; }
+
+  /// 16 columns at a time: element 4j + 2h + p is row 8h, column 8j + p.
+  void forEachPiece(AccType type, Value acc, int64_t first, int64_t columns,
+                    function_ref<void(ArrayRef<FragmentElement>)> visit) override {
+    for (int64_t block = 0; block < blocks(type); ++block)
+      for (int64_t col = first; col < first + columns; col += 16) {
+        SmallVector<FragmentElement> piece;
+        for (int64_t j = col / 8; j < (std::min(col + 16, first + columns)) / 8; ++j)
+          for (int64_t h = 0; h < 2; ++h)
+            for (int64_t p = 0; p < 2; ++p) {
+              int64_t index = block * perBlock(type) + 4 * j + 2 * h + p;
+              piece.push_back({e.make<vector::ExtractOp>(acc, index), block * 64 + 8 * h, 8 * j + p});
+            }
+        visit(piece);
+      }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<MmaFamilyLowering> heddle::createWgmmaLowering(KernelLowering &k) {
+  return std::make_unique<WgmmaLowering>(k);
+}
