@@ -70,7 +70,8 @@ static Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const target::
       triple, std::string(target.name), "+ptx" + std::to_string(target.ptxVersion),
       llvm::TargetOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
-    return Error{ErrorCode::Unsupported, "LLVM cannot generate code for " + std::string(target.name)};
+    return Error{ErrorCode::Unsupported,
+                 "LLVM cannot generate code for " + std::string(target.name)};
   return machine;
 }
 
@@ -151,8 +152,7 @@ Expected<std::string> generatePtx(LLVMProgram program, const target::Target &tar
   llvm::SmallString<0> ptx;
   llvm::raw_svector_ostream stream(ptx);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
-                                      llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return Error{ErrorCode::Unsupported, "LLVM cannot emit PTX"};
   passes.run(*program.module);
   return std::string(ptx);

@@ -21,8 +21,8 @@ static constexpr size_t hashBytes = 32;
 static constexpr llvm::StringLiteral filePrefix = "llvmcache-";
 
 static std::string hashOf(llvm::StringRef text) {
-  auto digest =
-      llvm::SHA256::hash(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  auto digest = llvm::SHA256::hash(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
   return std::string(digest.begin(), digest.end());
 }
 

@@ -44,7 +44,8 @@ std::optional<Level> levelOf(Operation *op) {
     return Level::Heddle;
   if (auto kernel = dyn_cast<warp::KernelOp>(op))
     return hasRoles(kernel) && isAllocated(kernel) ? Level::Roles : Level::Warp;
-  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op); function && !function.isExternal() &&
+  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+      function && !function.isExternal() &&
       function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
     return Level::NVVM;
   return std::nullopt;

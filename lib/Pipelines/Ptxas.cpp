@@ -70,9 +70,9 @@ static Expected<Ptxas> identify(const std::string &path, const Cache &cache) {
   }
   llvm::SmallVector<StringRef> matches;
   if (!llvm::Regex("release ([0-9]+)\\.([0-9]+)").match(*text, &matches))
-    return Error{ErrorCode::Unsupported, "cannot use ptxas " + path +
-                                             ": expected it to tell its release, got " +
-                                             (text->empty() ? "nothing" : StringRef(*text).trim().str())};
+    return Error{ErrorCode::Unsupported,
+                 "cannot use ptxas " + path + ": expected it to tell its release, got " +
+                     (text->empty() ? "nothing" : StringRef(*text).trim().str())};
   matches[1].getAsInteger(10, ptxas.major);
   matches[2].getAsInteger(10, ptxas.minor);
   cache.put(key, *text);
@@ -87,7 +87,8 @@ static Expected<Ptxas> identifyNewEnough(const std::string &path, unsigned ptxVe
   unsigned need = toolkitForPtx(ptxVersion), have = ptxas->major * 10 + ptxas->minor;
   if (have < need)
     return Error{ErrorCode::Unsupported, "expected ptxas " + dotted(need) + " or newer for PTX " +
-                                             dotted(ptxVersion) + ", got " + dotted(have) + " at " + path};
+                                             dotted(ptxVersion) + ", got " + dotted(have) + " at " +
+                                             path};
   return ptxas;
 }
 
@@ -157,12 +158,12 @@ struct TemporaryFile {
 static Error describeFailure(const Ptxas &ptxas, const ProcessResult &result,
                              const AssembleOptions &options) {
   if (result.timedOut)
-    return Error{ErrorCode::Unsupported,
-                 "ptxas did not end within " +
-                     std::to_string(options.timeout.count() / 1000) + " s and was stopped (" + ptxas.path + ")"};
+    return Error{ErrorCode::Unsupported, "ptxas did not end within " +
+                                             std::to_string(options.timeout.count() / 1000) +
+                                             " s and was stopped (" + ptxas.path + ")"};
   if (result.signal != 0)
-    return Error{ErrorCode::Io, "ptxas was killed by signal " + std::to_string(result.signal) + " (" +
-                                    strsignal(result.signal) + "; " + ptxas.path + ")" +
+    return Error{ErrorCode::Io, "ptxas was killed by signal " + std::to_string(result.signal) +
+                                    " (" + strsignal(result.signal) + "; " + ptxas.path + ")" +
                                     (result.signal == 9 ? "; is the machine out of memory?" : "")};
   std::vector<std::string> lines;
   llvm::SmallVector<StringRef> all;
@@ -187,8 +188,8 @@ static Expected<std::string> run(const Ptxas &ptxas, const std::string &ptx,
                                  const AssembleOptions &options) {
   TemporaryFile in("ptx"), out("cubin");
   if (in.error || out.error)
-    return Error{ErrorCode::Io, "cannot make a temporary file: " +
-                                    (in.error ? in.error : out.error).message()};
+    return Error{ErrorCode::Io,
+                 "cannot make a temporary file: " + (in.error ? in.error : out.error).message()};
   std::error_code ec;
   llvm::raw_fd_ostream stream(in.path, ec);
   stream << ptx;
@@ -209,7 +210,8 @@ static Expected<std::string> run(const Ptxas &ptxas, const std::string &ptx,
                                            /*RequiresNullTerminator=*/false);
   if (!cubin || (*cubin)->getBufferSize() == 0)
     return Error{ErrorCode::Io, "ptxas ended well but wrote nothing (" + ptxas.path + ")"};
-  return std::to_string(result->output.size()) + "\n" + result->output + (*cubin)->getBuffer().str();
+  return std::to_string(result->output.size()) + "\n" + result->output +
+         (*cubin)->getBuffer().str();
 }
 
 static bool unpack(StringRef packed, Assembly &assembly) {
@@ -222,8 +224,9 @@ static bool unpack(StringRef packed, Assembly &assembly) {
   return true;
 }
 
-Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx, const target::Target &target,
-                            const AssembleOptions &options, const Cache &cache) {
+Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx,
+                            const target::Target &target, const AssembleOptions &options,
+                            const Cache &cache) {
   std::vector<std::string> flags = {"-v", "-O3", "-arch=" + std::string(target.name)};
   if (options.lineInfo)
     flags.push_back("-lineinfo");
@@ -238,9 +241,11 @@ Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx, const ta
     cache.put(key, *made);
     unpack(*made, assembly);
   }
-  assembly.report = parsePtxasOutput(assembly.output);
-  if (std::string losses = explainLosses(assembly.report); !losses.empty())
-    return Error{ErrorCode::Unsupported, "ptxas accepts the kernel, but it would not run as meant:\n  " + losses};
+  assembly.reports = parsePtxasOutput(assembly.output);
+  for (const PtxasReport &report : assembly.reports)
+    if (std::string losses = explainLosses(report); !losses.empty())
+      return Error{ErrorCode::Unsupported, "ptxas accepts " + report.entry +
+                                               ", but it would not run as meant:\n  " + losses};
   return assembly;
 }
 

@@ -50,11 +50,13 @@ static constexpr Explanation explanations[] = {
      "something writes operand registers of a wgmma that may still run, so every wgmma waits",
      "keep the operand's registers unchanged until the group is waited for"},
     {"ill formed pipeline stage",
-     "fence, multiplications and commit are not in one straight piece of code, so every wgmma waits",
+     "fence, multiplications and commit are not in one straight piece of code, so every wgmma "
+     "waits",
      "keep a K block in one ptx.wgmma_block, with no branch inside"},
     {"in divergent path",
      "a wgmma stands where the warps of a warpgroup may part, so every wgmma waits",
-     "branch on values that are equal in the warpgroup, and do not leave the wgmma loop by a branch"},
+     "branch on values that are equal in the warpgroup, and do not leave the wgmma loop by a "
+     "branch"},
     {"crossing function boundary",
      "a function call stands between the start and the wait of a wgmma, so every wgmma waits",
      "inline the call"},
@@ -86,24 +88,41 @@ static int64_t numberAfter(StringRef line, StringRef word) {
   return value;
 }
 
-PtxasReport parsePtxasOutput(std::string_view output) {
-  PtxasReport report;
-  llvm::Regex code("\\((C75[0-9][0-9])\\) *(.*)");
-  llvm::SmallVector<StringRef> lines, matches;
+static void readLine(StringRef line, PtxasReport &report) {
+  static const llvm::Regex code("\\((C75[0-9][0-9])\\) *(.*)");
+  report.stackBytes = std::max(report.stackBytes, numberBefore(line, " bytes stack frame"));
+  report.spillStoreBytes =
+      std::max(report.spillStoreBytes, numberBefore(line, " bytes spill stores"));
+  report.spillLoadBytes = std::max(report.spillLoadBytes, numberBefore(line, " bytes spill loads"));
+  report.sharedBytes = std::max(report.sharedBytes, numberBefore(line, " bytes smem"));
+  report.registers = std::max<unsigned>(report.registers, numberAfter(line, "Used "));
+  report.barriers = std::max<unsigned>(report.barriers, numberBefore(line, " barriers"));
+  llvm::SmallVector<StringRef> matches;
+  if (code.match(line, &matches))
+    report.losses.push_back({matches[1].str(), matches[2].trim().str()});
+  else if (line.contains("warning"))
+    report.warnings.push_back(line.trim().str());
+}
+
+std::vector<PtxasReport> parsePtxasOutput(std::string_view output) {
+  std::vector<PtxasReport> reports;
+  PtxasReport early; // messages that come before the first entry is named
+  llvm::SmallVector<StringRef> lines;
   StringRef(output).split(lines, '\n');
   for (StringRef line : lines) {
-    report.stackBytes = std::max(report.stackBytes, numberBefore(line, " bytes stack frame"));
-    report.spillStoreBytes = std::max(report.spillStoreBytes, numberBefore(line, " bytes spill stores"));
-    report.spillLoadBytes = std::max(report.spillLoadBytes, numberBefore(line, " bytes spill loads"));
-    report.sharedBytes = std::max(report.sharedBytes, numberBefore(line, " bytes smem"));
-    report.registers = std::max<unsigned>(report.registers, numberAfter(line, "Used "));
-    report.barriers = std::max<unsigned>(report.barriers, numberBefore(line, " barriers"));
-    if (code.match(line, &matches))
-      report.losses.push_back({matches[1].str(), matches[2].trim().str()});
-    else if (line.contains("warning"))
-      report.warnings.push_back(line.trim().str());
+    size_t at = line.find("Compiling entry function '");
+    if (at != StringRef::npos) {
+      reports.emplace_back();
+      reports.back().entry =
+          line.drop_front(line.find('\'') + 1).take_until([](char c) { return c == '\''; }).str();
+    }
+    readLine(line, reports.empty() ? early : reports.back());
   }
-  return report;
+  if (reports.empty())
+    reports.push_back(early);
+  else
+    reports[0].losses.insert(reports[0].losses.begin(), early.losses.begin(), early.losses.end());
+  return reports;
 }
 
 static std::string explain(const PtxasReport::Message &message) {

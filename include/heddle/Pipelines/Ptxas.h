@@ -23,9 +23,10 @@
 
 namespace heddle {
 
-/// What ptxas said about one kernel. Bytes and registers a thread, except `sharedBytes` (a block,
-/// static).
+/// What ptxas said about one entry of a module. Bytes and registers a thread, except `sharedBytes`
+/// (a block, static).
 struct PtxasReport {
+  std::string entry;
   unsigned registers = 0, barriers = 0;
   int64_t stackBytes = 0, spillStoreBytes = 0, spillLoadBytes = 0, sharedBytes = 0;
   /// Lines with a code C75xx: code and text.
@@ -36,8 +37,8 @@ struct PtxasReport {
   std::vector<std::string> warnings;
 };
 
-/// Reads the output of `ptxas -v` on a module with one kernel.
-PtxasReport parsePtxasOutput(std::string_view output);
+/// Reads the output of `ptxas -v`: one report an entry, in its order.
+std::vector<PtxasReport> parsePtxasOutput(std::string_view output);
 
 /// Why a kernel with this report must not be used, with what to change; empty when it may be.
 std::string explainLosses(const PtxasReport &report);
@@ -61,7 +62,7 @@ Expected<Ptxas> findPtxas(const std::string &explicitPath, const std::string &bu
 struct Assembly {
   std::string cubin;
   std::string output; ///< of ptxas
-  PtxasReport report;
+  std::vector<PtxasReport> reports;
   bool cached = false;
 };
 
@@ -72,8 +73,9 @@ struct AssembleOptions {
 
 /// Assembles PTX. An Error when ptxas fails, dies, takes too long, or when `explainLosses` finds
 /// something. Thread-safe.
-Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx, const target::Target &target,
-                            const AssembleOptions &options, const Cache &cache);
+Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx,
+                            const target::Target &target, const AssembleOptions &options,
+                            const Cache &cache);
 
 } // namespace heddle
 

@@ -1,0 +1,98 @@
+//===- InterfaceReader.cpp - the kernel as its caller sees it --------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "InterfaceReader.h"
+
+using namespace mlir;
+
+namespace heddle {
+
+static std::unique_ptr<pkg::ArgT> readArg(ManifestReader &read, DictionaryAttr dict) {
+  auto arg = std::make_unique<pkg::ArgT>();
+  arg->name = read.text(dict, "name");
+  std::string kind = read.text(dict, "kind");
+  if (kind != "tensor" && kind != "scalar")
+    read.fail("expected kind of argument " + arg->name + " to be tensor or scalar, got " + kind);
+  arg->kind = kind == "scalar" ? pkg::ArgKind::scalar : pkg::ArgKind::tensor;
+  arg->dtype = read.dtype(read.text(dict, "dtype"));
+  for (Attribute extent : read.list(dict, "shape"))
+    arg->shape.push_back(read.dim(extent, "shape of " + arg->name));
+  for (Attribute stride : read.list(dict, "strides"))
+    arg->strides.push_back(read.dim(stride, "strides of " + arg->name));
+  if (auto output = dyn_cast_or_null<BoolAttr>(dict.get("output")))
+    arg->output = output.getValue();
+  else
+    arg->output = isa_and_nonnull<UnitAttr>(dict.get("output"));
+  return arg;
+}
+
+static pkg::RefOp readRefOp(ManifestReader &read, StringRef name) {
+  for (pkg::RefOp op : pkg::EnumValuesRefOp())
+    if (name == pkg::EnumNameRefOp(op))
+      return op;
+  read.fail("unknown reference operation " + name);
+  return pkg::RefOp::load;
+}
+
+static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryAttr dict) {
+  auto node = std::make_unique<pkg::RefNodeT>();
+  node->op = readRefOp(read, read.text(dict, "op"));
+  for (int64_t input : read.integers(dict, "inputs"))
+    node->inputs.push_back(static_cast<uint32_t>(input));
+  if (read.has(dict, "arg"))
+    node->arg = read.integer(dict, "arg");
+  for (int64_t dim : read.integers(dict, "index_map"))
+    node->index_map.push_back(static_cast<int32_t>(dim));
+  if (auto value = dyn_cast_or_null<FloatAttr>(dict.get("value")))
+    node->value = value.getValueAsDouble();
+  else if (read.has(dict, "value"))
+    node->value = static_cast<double>(read.integer(dict, "value"));
+  if (read.has(dict, "dtype"))
+    node->dtype = read.dtype(read.text(dict, "dtype"));
+  if (Attribute extent = dict.get("extent"))
+    node->extent = read.expr(extent, "extent of a contraction");
+  return node;
+}
+
+static void readSymbols(ManifestReader &read, DictionaryAttr dict, pkg::KernelT &kernel) {
+  for (Attribute symbol : read.list(dict, "symbols")) {
+    if (auto name = dyn_cast<StringAttr>(symbol))
+      kernel.symbols.push_back(name.str());
+    else
+      read.fail("expected symbols to be strings");
+  }
+  read.symbols = kernel.symbols;
+}
+
+std::unique_ptr<pkg::KernelT> readInterface(ManifestReader &read, DictionaryAttr interface) {
+  auto kernel = std::make_unique<pkg::KernelT>();
+  readSymbols(read, interface, *kernel);
+  for (DictionaryAttr arg : read.dictionaries(interface, "args"))
+    kernel->args.push_back(readArg(read, arg));
+  for (DictionaryAttr node : read.dictionaries(interface, "nodes"))
+    kernel->nodes.push_back(readNode(read, node));
+  for (DictionaryAttr dict : read.dictionaries(interface, "outputs")) {
+    auto output = std::make_unique<pkg::RefOutputT>();
+    output->arg = read.integer(dict, "arg");
+    output->node = read.integer(dict, "node");
+    kernel->outputs.push_back(std::move(output));
+  }
+  if (Attribute flops = interface.get("flops"))
+    kernel->flops = read.expr(flops, "flops");
+  for (DictionaryAttr constraint : read.dictionaries(interface, "constraints"))
+    kernel->constraints.push_back(readConstraint(read, constraint));
+  return kernel;
+}
+
+std::unique_ptr<pkg::KernelT> interfaceOfManifest(ManifestReader &read, DictionaryAttr manifest) {
+  auto kernel = std::make_unique<pkg::KernelT>();
+  readSymbols(read, manifest, *kernel);
+  for (DictionaryAttr arg : read.dictionaries(manifest, "args"))
+    kernel->args.push_back(readArg(read, arg));
+  return kernel;
+}
+
+} // namespace heddle
