@@ -1,0 +1,270 @@
+//===- Shapes.cpp - which dimensions of a kernel are one size ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Heddle/IR/Shapes.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace heddle::spec {
+
+/// Union-find over the dimensions of all tensors of a kernel.
+class ShapeInference {
+public:
+  explicit ShapeInference(KernelOp kernel) : kernel(kernel) {}
+  FailureOr<KernelShapes> run();
+
+private:
+  struct Dim {
+    unsigned parent;
+    int64_t size;
+    std::string place, name;
+    Location loc;
+  };
+
+  void addTensor(RankedTensorType type, Location loc, const std::string &what, Attribute names,
+                 SmallVectorImpl<unsigned> &ids);
+  void addValue(Value value);
+  unsigned find(unsigned id) {
+    while (dims[id].parent != id)
+      id = dims[id].parent = dims[dims[id].parent].parent;
+    return id;
+  }
+  LogicalResult unify(unsigned x, unsigned y, Location where);
+  LogicalResult unify(Value x, unsigned dx, Value y, unsigned dy, Location where) {
+    return unify(values[x][dx], values[y][dy], where);
+  }
+  LogicalResult unifyGemm(GemmOp gemm);
+  LogicalResult unifyOp(Operation &op);
+  LogicalResult unifyNames();
+  void nameAfterGemm();
+  KernelShapes collect();
+
+  KernelOp kernel;
+  std::vector<Dim> dims;
+  llvm::DenseMap<Value, SmallVector<unsigned>> values;
+  std::vector<SmallVector<unsigned>> results;
+};
+
+static std::string sizeText(int64_t size) {
+  return ShapedType::isDynamic(size) ? "?" : std::to_string(size);
+}
+
+void ShapeInference::addTensor(RankedTensorType type, Location loc, const std::string &what,
+                               Attribute names, SmallVectorImpl<unsigned> &ids) {
+  auto given = dyn_cast_or_null<ArrayAttr>(names);
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    unsigned id = dims.size();
+    std::string name = given ? cast<StringAttr>(given[i]).str() : "";
+    dims.push_back({id, type.getDimSize(i), "dimension " + std::to_string(i) + " of " + what, name,
+                    loc});
+    ids.push_back(id);
+  }
+}
+
+void ShapeInference::addValue(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return;
+  std::string what;
+  Attribute names;
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    what = kernel.getArgName(arg.getArgNumber());
+    names = kernel.getArgAttr(arg.getArgNumber(), "heddle.dims");
+  } else {
+    what = "the result of " + value.getDefiningOp()->getName().getStringRef().str();
+  }
+  addTensor(type, value.getLoc(), what, names, values[value]);
+}
+
+LogicalResult ShapeInference::unify(unsigned x, unsigned y, Location where) {
+  unsigned rx = find(x), ry = find(y);
+  if (rx == ry)
+    return success();
+  if (dims[rx].size != dims[ry].size) {
+    InFlightDiagnostic error = mlir::emitError(where)
+                               << "expected " << dims[x].place << " and " << dims[y].place
+                               << " to agree, got " << sizeText(dims[x].size) << " and "
+                               << sizeText(dims[y].size);
+    if (ShapedType::isDynamic(dims[x].size) != ShapedType::isDynamic(dims[y].size))
+      error << "; write both static or both as ?";
+    error.attachNote(dims[x].loc) << dims[x].place << " is " << sizeText(dims[x].size);
+    error.attachNote(dims[y].loc) << dims[y].place << " is " << sizeText(dims[y].size);
+    return error;
+  }
+  if (!dims[rx].name.empty() && !dims[ry].name.empty() && dims[rx].name != dims[ry].name) {
+    InFlightDiagnostic error = mlir::emitError(where)
+                               << "expected " << dims[x].place << " and " << dims[y].place
+                               << " to have one name, got " << dims[rx].name << " and "
+                               << dims[ry].name;
+    error.attachNote(dims[rx].loc) << dims[rx].name << " is " << dims[rx].place;
+    error.attachNote(dims[ry].loc) << dims[ry].name << " is " << dims[ry].place;
+    return error;
+  }
+  auto [root, child] = std::minmax(rx, ry);
+  if (dims[root].name.empty())
+    dims[root].name = dims[child].name;
+  dims[child].parent = root;
+  return success();
+}
+
+LogicalResult ShapeInference::unifyGemm(GemmOp gemm) {
+  Value a = gemm.getA(), b = gemm.getB(), d = gemm.getResult();
+  unsigned batch = gemm.isBatched();
+  Location loc = gemm.getLoc();
+  if (batch && (failed(unify(a, 0, b, 0, loc)) || failed(unify(a, 0, d, 0, loc))))
+    return failure();
+  return success(succeeded(unify(a, gemm.getADimK(), b, gemm.getBDimK(), loc)) &&
+                 succeeded(unify(a, gemm.getMDim(), d, batch, loc)) &&
+                 succeeded(unify(b, gemm.getNDim(), d, batch + 1, loc)));
+}
+
+LogicalResult ShapeInference::unifyOp(Operation &op) {
+  for (Value result : op.getResults())
+    addValue(result);
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return unifyGemm(gemm);
+  if (isa<SplatOp>(op))
+    return success();
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    for (auto [i, dim] : llvm::enumerate(broadcast.getAlong()))
+      if (failed(unify(broadcast.getInput(), i, broadcast.getResult(), dim, op.getLoc())))
+        return failure();
+    return success();
+  }
+  if (isa<ReturnOp>(op)) {
+    for (auto [i, value] : llvm::enumerate(op.getOperands()))
+      for (auto [x, y] : llvm::zip(values[value], results[i]))
+        if (failed(unify(x, y, op.getLoc())))
+          return failure();
+    return success();
+  }
+  // Everything else is element-wise: all tensors have one shape.
+  Value first;
+  SmallVector<Value> tensors(op.getOperands());
+  llvm::append_range(tensors, op.getResults());
+  for (Value value : tensors) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      continue;
+    if (!first) {
+      first = value;
+      continue;
+    }
+    if (cast<RankedTensorType>(first.getType()).getRank() != type.getRank())
+      return op.emitError("expected an element-wise operation on tensors of one shape, got ")
+             << first.getType() << " and " << type;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (failed(unify(first, d, value, d, op.getLoc())))
+        return failure();
+  }
+  return success();
+}
+
+/// Dimensions of one name are one size.
+LogicalResult ShapeInference::unifyNames() {
+  llvm::StringMap<unsigned> seen;
+  for (unsigned i = 0, e = dims.size(); i < e; ++i) {
+    if (dims[i].name.empty())
+      continue;
+    auto [it, fresh] = seen.try_emplace(dims[i].name, i);
+    if (!fresh && failed(unify(it->second, i, dims[i].loc)))
+      return failure();
+  }
+  return success();
+}
+
+/// Sizes without a name get M, N, K and B from the first product they are part of.
+void ShapeInference::nameAfterGemm() {
+  llvm::StringSet<> taken;
+  for (Dim &dim : dims)
+    if (!dim.name.empty())
+      taken.insert(dim.name);
+  auto name = [&](unsigned id, const std::string &base) {
+    Dim &root = dims[find(id)];
+    if (!root.name.empty())
+      return;
+    std::string text = base;
+    for (unsigned i = 1; !taken.insert(text).second; ++i)
+      text = base + std::to_string(i);
+    root.name = text;
+  };
+  kernel.walk([&](GemmOp gemm) {
+    name(values[gemm.getA()][gemm.getMDim()], "M");
+    name(values[gemm.getB()][gemm.getNDim()], "N");
+    name(values[gemm.getA()][gemm.getADimK()], "K");
+    if (gemm.isBatched())
+      name(values[gemm.getA()][0], "B");
+  });
+  for (BlockArgument arg : kernel.getArguments())
+    for (auto [i, id] : llvm::enumerate(values[arg]))
+      name(id, kernel.getArgName(arg.getArgNumber()) + "_" + std::to_string(i));
+  for (auto [r, ids] : llvm::enumerate(results))
+    for (auto [i, id] : llvm::enumerate(ids))
+      name(id, kernel.getResultName(r) + "_" + std::to_string(i));
+}
+
+KernelShapes ShapeInference::collect() {
+  KernelShapes shapes;
+  llvm::DenseMap<unsigned, unsigned> sizeOf;
+  auto size = [&](unsigned id) {
+    unsigned root = find(id);
+    auto [it, fresh] = sizeOf.try_emplace(root, shapes.sizes.size());
+    if (fresh)
+      shapes.sizes.push_back({dims[root].name, dims[root].size});
+    return it->second;
+  };
+  for (BlockArgument arg : kernel.getArguments())
+    for (auto [i, id] : llvm::enumerate(values[arg]))
+      shapes.ofValue[{arg, i}] = size(id);
+  for (auto [r, ids] : llvm::enumerate(results))
+    for (auto [i, id] : llvm::enumerate(ids))
+      shapes.ofResults[{r, i}] = size(id);
+  for (unsigned i = 0, e = shapes.sizes.size(); i < e; ++i)
+    shapes.visible.push_back(i);
+  for (auto &[value, ids] : values)
+    for (auto [i, id] : llvm::enumerate(ids))
+      shapes.ofValue[{value, i}] = size(id);
+  return shapes;
+}
+
+FailureOr<KernelShapes> ShapeInference::run() {
+  for (BlockArgument arg : kernel.getArguments())
+    addValue(arg);
+  for (auto [i, type] : llvm::enumerate(kernel.getResultTypes()))
+    addTensor(cast<RankedTensorType>(type), kernel.getLoc(), kernel.getResultName(i),
+              kernel.getResultAttr(i, "heddle.dims"), results.emplace_back());
+  if (failed(unifyNames()))
+    return failure();
+  for (Operation &op : kernel.getBody().front())
+    if (failed(unifyOp(op)))
+      return failure();
+  nameAfterGemm();
+  return collect();
+}
+
+FailureOr<KernelShapes> KernelShapes::infer(KernelOp kernel) {
+  return ShapeInference(kernel).run();
+}
+
+const Size &KernelShapes::of(Value value, unsigned dim) const {
+  return sizes[ofValue.at({value, dim})];
+}
+
+const Size &KernelShapes::ofResult(unsigned result, unsigned dim) const {
+  return sizes[ofResults.at({result, dim})];
+}
+
+std::vector<const Size *> KernelShapes::all() const {
+  std::vector<const Size *> list;
+  for (unsigned i : visible)
+    list.push_back(&sizes[i]);
+  return list;
+}
+
+} // namespace heddle::spec
