@@ -128,14 +128,15 @@ uint32_t mnMajorAddress(const MatrixDescriptor &d, uint32_t mnByte, uint32_t k) 
 }
 
 Problem operandRuns(const MatrixDescriptor &d, bool mnMajor, unsigned mn, unsigned k,
-                    unsigned elementBits, uint32_t sharedBytes, std::vector<ByteRun> &out) {
+                    unsigned elementBits, uint32_t sharedBytes, std::vector<ByteRun> &out,
+                    unsigned unitBytes) {
   const size_t first = out.size();
   const unsigned rows = mnMajor ? k : mn;
   const unsigned rowBytes = (mnMajor ? mn : k) * elementBits / 8;
   for (unsigned row = 0; row < rows; ++row)
     for (unsigned byte = 0; byte < rowBytes; byte += 16) {
       const uint32_t address = mnMajor ? mnMajorAddress(d, byte, row) : kMajorAddress(d, row, byte);
-      const uint32_t bytes = std::min(16u, rowBytes - byte);
+      const uint32_t bytes = std::min(unitBytes, rowBytes - byte);
       if (address > sharedBytes || sharedBytes - address < bytes)
         return "expected a matrix within " + std::to_string(sharedBytes) +
                " bytes of shared memory, got bytes at " + std::to_string(address) + " (start " +

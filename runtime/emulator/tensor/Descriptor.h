@@ -49,9 +49,11 @@ uint32_t kMajorAddress(const MatrixDescriptor &d, uint32_t mn, uint32_t kByte);
 uint32_t mnMajorAddress(const MatrixDescriptor &d, uint32_t mnByte, uint32_t k);
 
 /// The bytes an operand of `mn` rows and `kBytes` (K-major) or `mnBytes` x `k`
-/// (MN-major) covers, merged and sorted; refuses what leaves [0, sharedBytes).
+/// (MN-major) covers, merged and sorted; refuses what leaves [0, sharedBytes). Of each
+/// 16-byte unit only the first `unitBytes` are read (padded formats).
 Problem operandRuns(const MatrixDescriptor &d, bool mnMajor, unsigned mn, unsigned k,
-                    unsigned elementBits, uint32_t sharedBytes, std::vector<ByteRun> &out);
+                    unsigned elementBits, uint32_t sharedBytes, std::vector<ByteRun> &out,
+                    unsigned unitBytes = 16);
 
 } // namespace heddle::emulator::tensor
 

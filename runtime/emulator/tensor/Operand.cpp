@@ -18,6 +18,10 @@ unsigned storageBits(Elem e, Packing packing) {
 
 unsigned elementsPerUnit(Elem e, Packing packing) { return 128 / storageBits(e, packing); }
 
+unsigned unitBytes(Elem e, Packing packing) {
+  return packing == Packing::Padded ? 2 * elemBits(e) : 16;
+}
+
 void decodeUnit(Elem e, Packing packing, const uint8_t *unit, float *out) {
   switch (e) {
   case Elem::BF16:

@@ -28,6 +28,8 @@ enum class Packing : uint8_t { Dense, Padded, Bytes };
 
 /// Elements in 16 bytes.
 unsigned elementsPerUnit(Elem e, Packing packing);
+/// Bytes of a 16-byte unit that hold data.
+unsigned unitBytes(Elem e, Packing packing);
 /// Decodes `elementsPerUnit` elements.
 void decodeUnit(Elem e, Packing packing, const uint8_t *unit, float *out);
 

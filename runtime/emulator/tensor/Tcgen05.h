@@ -129,9 +129,6 @@ Problem tcgen05CpFootprint(const TmemCopy &copy, uint32_t sharedBytes, Tcgen05Fo
 Problem tcgen05Cp(const TmemCopy &copy, const uint8_t *shared, uint32_t sharedBytes,
                   TensorMemory &tmem);
 
-/// tcgen05.shift.down: lanes below the address's move down by one (lane i takes lane i + 1).
-Problem tcgen05Shift(uint32_t address, TensorMemory &tmem);
-
 } // namespace heddle::emulator::tensor
 
 #endif // HEDDLE_EMULATOR_TENSOR_TCGEN05_H
