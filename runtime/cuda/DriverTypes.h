@@ -118,7 +118,7 @@ enum TensorMapType : int {
   MapF64 = 8,
   MapBF16 = 9,
 };
-struct alignas(64) TensorMap {
+struct alignas(128) TensorMap { // the driver asks for 64; its own type has 128 since 13.0
   uint64_t opaque[16];
 };
 static_assert(sizeof(TensorMap) == 128);

@@ -64,7 +64,8 @@ void addMap(CLI::App &app, const char *option, std::map<std::string, T> &map, co
            }
          },
          help)
-      ->type_name("NAME=VALUE");
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
 std::string text(const std::string &value, const char *) { return value; }
@@ -88,14 +89,16 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_option(
          "--random", o.random,
          "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4")
-      ->transform(CLI::CheckedTransformer(randoms, CLI::ignore_case));
+      ->transform(CLI::CheckedTransformer(randoms, CLI::ignore_case))
+      ->option_text("normal|uniform|integers");
   app.add_option("--seed", o.seed, "Seed of random inputs")->capture_default_str();
   const std::map<std::string, CheckMode> checks{
       {"auto", CheckMode::Auto}, {"full", CheckMode::Full}, {"sampled", CheckMode::Sampled}};
   auto *check =
       app.add_option("--check", o.check,
                      "Compare with the reference on the CPU: full, sampled, or auto (by the cost)")
-          ->transform(CLI::CheckedTransformer(checks, CLI::ignore_case));
+          ->transform(CLI::CheckedTransformer(checks, CLI::ignore_case))
+          ->option_text("auto|full|sampled");
   app.add_flag_function(
          "--no-check", [&o](int64_t) { o.check = CheckMode::None; }, "Do not compare")
       ->excludes(check);
