@@ -69,6 +69,9 @@ static void readSymbols(ManifestReader &read, DictionaryAttr dict, pkg::KernelT 
 
 std::unique_ptr<pkg::KernelT> readInterface(ManifestReader &read, DictionaryAttr interface) {
   auto kernel = std::make_unique<pkg::KernelT>();
+  kernel->name = read.text(interface, "kernel");
+  if (read.has(interface, "spec"))
+    kernel->spec = read.text(interface, "spec");
   readSymbols(read, interface, *kernel);
   for (DictionaryAttr arg : read.dictionaries(interface, "args"))
     kernel->args.push_back(readArg(read, arg));

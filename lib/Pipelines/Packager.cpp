@@ -174,8 +174,10 @@ Expected<void> Packager::add(CompiledKernel compiled) {
     DictionaryAttr manifest = *entry.manifest;
     auto described = entry.interface ? readInterface(read, *entry.interface)
                                      : interfaceOfManifest(read, manifest);
-    described->name = compiled.name;
-    described->spec = compiled.spec;
+    if (described->name.empty())
+      described->name = compiled.name;
+    if (!compiled.spec.empty())
+      described->spec = compiled.spec;
     auto variant = readVariant(read, manifest);
     if (read.failed())
       return read.takeError();
@@ -183,7 +185,7 @@ Expected<void> Packager::add(CompiledKernel compiled) {
     variant->entry = entry.entry;
     variant->image = static_cast<uint32_t>(result.images.size());
     variant->registers = entry.registers;
-    pkg::KernelT *kernel = findKernel(result, compiled.name);
+    pkg::KernelT *kernel = findKernel(result, described->name);
     if (!kernel) {
       result.kernels.push_back(std::move(described));
       kernel = result.kernels.back().get();

@@ -5,10 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/Tools/Registration.h"
+#include "dialects/Heddle/IR/HeddleDialect.h"
 #include "dialects/PTX/IR/PTXDialect.h"
-#include "dialects/Warp/IR/WarpDialect.h"
+#include "dialects/Warp/Transforms/Passes.h"
+#include "heddle/Conversion/HeddleToWarp.h"
 #include "heddle/Conversion/LowerToLLVM.h"
 #include "heddle/Conversion/PTXToLLVM.h"
+#include "heddle/Conversion/WarpToNVVM.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -22,13 +25,16 @@
 using namespace mlir;
 
 void heddle::tools::registerDialects(DialectRegistry &registry) {
-  registry.insert<warp::WarpDialect, ptx::PTXDialect, arith::ArithDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, cf::ControlFlowDialect,
+  registry.insert<spec::HeddleDialect, warp::WarpDialect, ptx::PTXDialect, arith::ArithDialect,
+                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect, cf::ControlFlowDialect,
                   vector::VectorDialect, tensor::TensorDialect, func::FuncDialect, ub::UBDialect,
                   LLVM::LLVMDialect, NVVM::NVVMDialect, DLTIDialect>();
 }
 
 void heddle::tools::registerPasses() {
+  registerConvertHeddleToWarpPass();
+  warp::registerWarpPasses();
+  registerConvertWarpToNVVMPass();
   registerConvertPTXToLLVMPass();
   registerLowerToLLVMPass();
   registerTransformsPasses();

@@ -1,0 +1,83 @@
+//===- Explain.cpp - why a schedule was chosen -----------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Explain.h"
+#include "heddle/Kernels/Gemm.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace heddle::tools {
+
+/// How many of the candidates that were not chosen are shown.
+static constexpr size_t shownCandidates = 5;
+
+using Rejected = std::vector<std::pair<tuning::Schedule, tuning::Rejection>>;
+
+static void printRejected(llvm::raw_ostream &stream, const Rejected &rejected) {
+  llvm::MapVector<StringRef, SmallVector<size_t>> byReason;
+  for (size_t i = 0; i < rejected.size(); ++i)
+    byReason[rejected[i].second.name].push_back(i);
+  stream << "  rejected: " << rejected.size() << " schedules\n";
+  for (const auto &[reason, indices] : byReason) {
+    const auto &[schedule, rejection] = rejected[indices.front()];
+    stream << llvm::format("    %5zu ", indices.size()) << reason << "; e.g. "
+           << tuning::toString(schedule) << "\n          " << rejection.detail << "\n";
+  }
+}
+
+static void printCandidates(llvm::raw_ostream &stream,
+                            const std::vector<tuning::Candidate> &candidates) {
+  stream << "  candidates: " << candidates.size() << ", best first\n";
+  for (size_t i = 0; i < std::min(candidates.size(), shownCandidates); ++i)
+    stream << llvm::format("    %8.1f us  ", candidates[i].microseconds)
+           << tuning::toString(candidates[i].schedule) << "\n                 " << candidates[i].why
+           << "\n";
+}
+
+/// Where the schedule of a variant comes from.
+static std::string originOf(const kernels::GemmSpec &spec, const CompilerOptions &options) {
+  spec::KernelOp kernel = spec.kernel;
+  if (!options.schedule.empty())
+    return "given by --schedule " + options.schedule;
+  if (kernel.getSchedule())
+    return "given by the spec: " + kernel.getSchedule()->str();
+  return "the fastest that the model predicts";
+}
+
+Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
+                              const CompilerOptions &options) {
+  auto op = dyn_cast<spec::KernelOp>(kernel.op);
+  if (!op)
+    return Error{ErrorCode::InvalidArgument,
+                 "expected a kernel at level heddle with --explain, got @" + kernel.name +
+                     " at level " + std::string(levelName(kernel.level))};
+  const target::Chip &chip = options.chip && options.chip->target == target.name
+                                 ? *options.chip
+                                 : target::defaultChip(target);
+  auto spec = kernels::analyzeGemm(op);
+  if (failed(spec))
+    return Error{ErrorCode::InvalidArgument, "cannot explain kernel @" + kernel.name};
+  auto variants = kernels::scheduleGemm(*spec, target, chip, options.schedule);
+  if (failed(variants))
+    return Error{ErrorCode::InvalidArgument,
+                 "no schedule for kernel @" + kernel.name + " on " + std::string(target.name)};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "@" << kernel.name << " for " << target.name << ", planned for " << chip.name << " ("
+         << chip.sms << " multiprocessors)\n";
+  for (const kernels::GemmVariant &variant : *variants)
+    stream << "  variant " << variant.name << ": " << tuning::toString(variant.schedule) << "\n";
+  stream << "  why: " << originOf(*spec, options) << "\n";
+  Rejected rejected;
+  auto candidates = tuning::enumerate(kernels::gemmProblem(*spec), target, chip, &rejected);
+  printCandidates(stream, candidates);
+  printRejected(stream, rejected);
+  return text;
+}
+
+} // namespace heddle::tools

@@ -1,0 +1,140 @@
+//===- Options.cpp - the command line of heddlec ---------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Options.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+
+namespace heddle::tools {
+
+namespace {
+
+constexpr std::string_view emitNames[] = {"heddle", "warp",  "roles",   "nvvm", "llvm",
+                                          "ptx",    "cubin", "package", "c"};
+
+constexpr const char *footer = R"(Examples:
+  heddlec gemm.mlir --arch=sm_90a,sm_100a -o gemm.hdl      a package for two targets
+  heddlec gemm.mlir --arch=sm_90a --emit=roles             which warps do what
+  heddlec gemm.mlir --arch=sm_90a --emit=roles > r.mlir    edit r.mlir, then:
+  heddlec r.mlir -o gemm.hdl                               go on from there
+  heddlec gemm.mlir --chip=H800 --explain --emit=warp      why this schedule
+  heddlec gemm.mlir --arch=sm_90a --schedule tile=128x128x64,stages=6 --emit=ptx
+  heddlec gemm.mlir --arch=sm_80 --emit=c -o out/gemm.h    gemm.h and gemm.o, to link
+Exit codes: 0 done; 1 the input does not compile or a tool failed; 2 bad command line.)";
+
+std::string join(const auto &names) {
+  std::string text;
+  for (const auto &name : names)
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+struct Raw {
+  std::vector<std::string> archs;
+  std::string chip, emit;
+};
+
+void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
+  app.add_option("spec", o.input, "The spec (.mlir), at any level; - reads standard input")
+      ->type_name("FILE");
+  app.add_option("--arch", raw.archs, "Targets, joined by commas; see --list-targets")
+      ->delimiter(',')
+      ->type_name("TARGETS")
+      ->allow_extra_args(false);
+  app.add_option("--chip", raw.chip, "The chip to plan for; see --list-chips")->type_name("CHIP");
+  app.add_option("-o,--output", o.output, "The file to write; a folder when there are several")
+      ->type_name("FILE");
+  app.add_option("--emit", raw.emit, "What to write: " + join(emitNames) + " (default: package)")
+      ->type_name("WHAT");
+  app.add_option("--schedule", o.schedule,
+                 "Fix parts of the schedule, e.g. tile=128x256x64,stages=4")
+      ->type_name("KEY=VALUE,...");
+  app.add_option("--kernel", o.kernel, "Compile this kernel of the spec only")->type_name("NAME");
+  app.add_flag("--explain", o.explain,
+               "Print why this schedule, and what was rejected for which reason");
+  app.add_flag("--list-targets", o.listTargets, "Print the targets and stop");
+  app.add_flag("--list-chips", o.listChips, "Print the chips and stop");
+  app.add_option("--ptxas", o.ptxas,
+                 "The assembler; none: do without (default: $HEDDLE_PTXAS, the build's virtual "
+                 "environment, $PATH, /usr/local/cuda)")
+      ->type_name("PATH");
+  app.add_option("--ptxas-timeout", o.ptxasSeconds, "Stop ptxas after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1u, 86400u));
+  app.add_flag("--no-cache{false},--cache{true}", o.useCache,
+               "Do not keep results of ptxas in $HEDDLE_CACHE or ~/.cache/heddle");
+  app.add_flag("--save-temps{.}", o.saveTemps,
+               "Write every intermediate form to a folder (--save-temps=DIR; default: here)");
+  app.add_flag("--lineinfo", o.lineInfo, "Let PTX and cubin name the lines of the input");
+  app.add_flag("--timing", o.timing, "Print how long each step took");
+  app.add_option("-j,--jobs", o.jobs, "Compile so many kernels at once (default: processors)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_flag("-v,--verbose", o.verbose, "Print registers, shared memory and warnings of ptxas");
+  app.set_version_flag("--version", std::string("heddlec " HEDDLE_VERSION));
+  app.footer(footer);
+}
+
+void addTarget(CompilerOptions &o, const std::string &name) {
+  const target::Target *found = target::findTarget(name);
+  if (!found)
+    throw CLI::ValidationError("--arch", "expected one of " + target::knownTargetNames() +
+                                             ", got '" + name + "'");
+  if (std::find(o.targets.begin(), o.targets.end(), found) == o.targets.end())
+    o.targets.push_back(found);
+}
+
+void addChip(CompilerOptions &o, const std::string &name) {
+  o.chip = target::findChip(name);
+  if (!o.chip)
+    throw CLI::ValidationError("--chip", "expected one of " + target::knownChipNames() + ", got '" +
+                                             name + "'");
+  const target::Target *runs = target::findTarget(o.chip->target);
+  if (o.targets.empty())
+    o.targets.push_back(runs);
+  else if (std::find(o.targets.begin(), o.targets.end(), runs) == o.targets.end())
+    throw CLI::ValidationError("--chip", "expected --arch to include " + std::string(runs->name) +
+                                             ", which " + std::string(o.chip->name) + " runs");
+}
+
+void interpret(CompilerOptions &o, const Raw &raw) {
+  for (const std::string &name : raw.archs)
+    addTarget(o, name);
+  if (!raw.chip.empty())
+    addChip(o, raw.chip);
+  if (!raw.emit.empty()) {
+    const auto *found = std::find(std::begin(emitNames), std::end(emitNames), raw.emit);
+    if (found == std::end(emitNames))
+      throw CLI::ValidationError("--emit",
+                                 "expected one of " + join(emitNames) + ", got '" + raw.emit + "'");
+    o.emit = static_cast<Emit>(found - std::begin(emitNames));
+  }
+  if (o.input.empty() && !o.listTargets && !o.listChips)
+    throw CLI::RequiredError("expected a spec file; --help shows examples");
+}
+
+} // namespace
+
+std::string_view emitName(Emit emit) { return emitNames[static_cast<size_t>(emit)]; }
+
+std::optional<int> parseCommandLine(int argc, char **argv, CompilerOptions &options) {
+  CLI::App app("Compiles specs of GEMM and communication kernels for NVIDIA GPUs.", "heddlec");
+  Raw raw;
+  try {
+    addOptions(app, options, raw);
+    app.parse(argc, argv);
+    interpret(options, raw);
+  } catch (const CLI::Success &success) {
+    return app.exit(success);
+  } catch (const CLI::Error &error) {
+    std::cerr << "heddlec: error: " << error.what() << "\n";
+    return 2;
+  }
+  return std::nullopt;
+}
+
+} // namespace heddle::tools

@@ -1,0 +1,165 @@
+//===- Output.cpp - writing what was compiled ------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Output.h"
+#include "heddle/Package/CSource.h"
+#include "heddle/Package/Writer.h"
+#include "heddle/Pipelines/EmbedObject.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace heddle::tools {
+
+using llvm::StringRef;
+namespace path = llvm::sys::path;
+
+/// Names and contents.
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+static Expected<void> writeFiles(const Files &files) {
+  for (const auto &[name, content] : files)
+    if (auto written = pkg::writeFileAtomically(name, std::string_view(content)); !written)
+      return written;
+  return {};
+}
+
+/// The name of the input without folder and extension.
+static std::string stemOf(const CompilerOptions &options) {
+  return options.input == "-" ? "kernels" : path::stem(options.input).str();
+}
+
+/// -o, or the input's name with `extension`; inside the folder when -o is one.
+static std::string outputPath(const CompilerOptions &options, const std::string &extension) {
+  if (options.output.empty())
+    return stemOf(options) + extension;
+  if (StringRef(options.output).ends_with("/") || llvm::sys::fs::is_directory(options.output)) {
+    llvm::SmallString<128> file(options.output);
+    path::append(file, stemOf(options) + extension);
+    return std::string(file);
+  }
+  return options.output;
+}
+
+static Expected<void> writeText(const CompilerOptions &options,
+                                std::vector<std::unique_ptr<Job>> &jobs) {
+  const char *comment = isText(options.emit) && options.emit == Emit::LLVM ? "; " : "// ";
+  std::string text;
+  for (auto &job : jobs) {
+    if (jobs.size() > 1)
+      text += (text.empty() ? "" : "\n") + (comment + job->describe()) + "\n";
+    text += job->text;
+  }
+  if (options.output.empty() || options.output == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    if (!llvm::outs().has_error())
+      return {};
+    llvm::outs().clear_error();
+    return Error{ErrorCode::Io, "cannot write to standard output"};
+  }
+  return pkg::writeFileAtomically(options.output, std::string_view(text));
+}
+
+static Expected<void> writeCubins(const CompilerOptions &options,
+                                  std::vector<std::unique_ptr<Job>> &jobs) {
+  if (jobs.size() == 1)
+    return pkg::writeFileAtomically(outputPath(options, ".cubin"),
+                                    std::string_view(jobs[0]->compiled.cubin));
+  if (!options.output.empty() && !llvm::sys::fs::is_directory(options.output))
+    return Error{ErrorCode::InvalidArgument, "expected -o to be a folder for " +
+                                                 std::to_string(jobs.size()) + " cubins, got " +
+                                                 options.output};
+  Files files;
+  for (auto &job : jobs) {
+    llvm::SmallString<128> file(options.output);
+    path::append(file, job->fileStem() + ".cubin");
+    files.emplace_back(std::string(file), job->compiled.cubin);
+  }
+  return writeFiles(files);
+}
+
+static Expected<std::vector<uint8_t>> makePackage(std::vector<std::unique_ptr<Job>> &jobs) {
+  Packager packager("heddlec " HEDDLE_VERSION);
+  for (auto &job : jobs)
+    if (auto added = packager.add(std::move(job->compiled)); !added)
+      return added.takeError();
+  return pkg::packageBytes(packager.package());
+}
+
+/// <stem>.h and <stem>.c with the launch functions, <stem>.o with the package itself.
+static Expected<void> writeC(const CompilerOptions &options, std::vector<uint8_t> bytes) {
+  std::string file = outputPath(options, ".h");
+  llvm::SmallString<128> base(file);
+  for (StringRef extension : {".h", ".c", ".o"})
+    if (path::extension(file) == extension)
+      path::replace_extension(base, "");
+  std::string stem = path::filename(base).str();
+  auto object = embedInObject(bytes, pkg::bytesSymbol(stem));
+  if (!object)
+    return object.takeError();
+  auto package = pkg::PackageFile::fromBytes(std::move(bytes));
+  if (!package)
+    return package.takeError();
+  auto source = pkg::generateCSource(*package, stem, /*bytesInSource=*/false);
+  if (!source)
+    return source.takeError();
+  std::string prefix(base);
+  return writeFiles({{prefix + ".o", std::move(*object)},
+                     {prefix + ".c", std::move(source->source)},
+                     {prefix + ".h", std::move(source->header)}});
+}
+
+Expected<void> writeResults(const CompilerOptions &options,
+                            std::vector<std::unique_ptr<Job>> &jobs) {
+  if (isText(options.emit))
+    return writeText(options, jobs);
+  if (options.emit == Emit::Cubin)
+    return writeCubins(options, jobs);
+  auto bytes = makePackage(jobs);
+  if (!bytes)
+    return bytes.takeError();
+  if (options.emit == Emit::C)
+    return writeC(options, std::move(*bytes));
+  return pkg::writeFileAtomically(outputPath(options, ".hdl"), *bytes);
+}
+
+std::string listTargets() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const target::Target *target : target::allTargets())
+    stream << llvm::format("%-9s", std::string(target->name).c_str()) << target->summary << "\n";
+  return text;
+}
+
+std::string listChips() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "chip             target    SMs  MHz   memory GB/s  NVLink GB/s  16-bit Tflop/s\n";
+  for (const target::Chip &chip : target::allChips())
+    stream << llvm::format("%-16s %-9s %3u  %4u  %11.0f  %11.0f  %14.0f\n",
+                           std::string(chip.name).c_str(), std::string(chip.target).c_str(),
+                           chip.sms, chip.boostMHz, chip.memoryGBps, chip.nvlinkGBps,
+                           chip.tensorTflops16);
+  return text;
+}
+
+std::string summarise(const Job &job) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (const PtxasReport &report : job.reports) {
+    stream << job.describe() << ": " << report.entry << " uses " << report.registers
+           << " registers, " << report.barriers << " barriers, " << report.sharedBytes
+           << " bytes of static shared memory" << (job.fromCache ? " (from the cache)" : "")
+           << "\n";
+    for (const std::string &warning : report.warnings)
+      stream << "  " << warning << "\n";
+  }
+  return text;
+}
+
+} // namespace heddle::tools

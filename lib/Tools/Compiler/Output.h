@@ -1,0 +1,29 @@
+//===- Output.h - writing what was compiled --------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_LIB_TOOLS_COMPILER_OUTPUT_H
+#define HEDDLE_LIB_TOOLS_COMPILER_OUTPUT_H
+
+#include "Job.h"
+#include <memory>
+
+namespace heddle::tools {
+
+/// Writes the results of all jobs in the form that --emit asks for. Nothing is written when
+/// anything fails.
+Expected<void> writeResults(const CompilerOptions &options,
+                            std::vector<std::unique_ptr<Job>> &jobs);
+
+/// The tables of --list-targets and --list-chips.
+std::string listTargets();
+std::string listChips();
+
+/// One line a compiled entry: registers, shared memory, where the code came from.
+std::string summarise(const Job &job);
+
+} // namespace heddle::tools
+
+#endif // HEDDLE_LIB_TOOLS_COMPILER_OUTPUT_H

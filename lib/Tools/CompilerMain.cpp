@@ -1,0 +1,183 @@
+//===- CompilerMain.cpp - heddlec ------------------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Compiler/Explain.h"
+#include "Compiler/Job.h"
+#include "Compiler/Output.h"
+#include "heddle/Tools/Main.h"
+#include "heddle/Tools/Registration.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/Threading.h"
+
+using namespace mlir;
+
+namespace heddle::tools {
+
+static std::string_view errorPrefix(const std::string &message) {
+  // Messages about the input file begin with its name, as those of the parser do.
+  return message.find(": error: ") == std::string::npos ? "heddlec: error: " : "";
+}
+
+static int report(const Error &error) {
+  llvm::errs() << errorPrefix(error.message) << error.message << "\n";
+  return 1;
+}
+
+/// LLVM ends the process on code that it cannot select; say so in the usual form.
+static void onFatalError(void *, const char *reason, bool) {
+  llvm::errs() << "heddlec: error: LLVM cannot compile the kernel: " << reason << "\n";
+  llvm::errs().flush();
+  std::_Exit(1);
+}
+
+/// Pairs each kernel with the targets it is to be compiled for.
+static Expected<std::vector<std::unique_ptr<Job>>>
+makeJobs(const Session &session, const std::vector<InputKernel> &kernels) {
+  const CompilerOptions &options = session.options;
+  std::vector<std::unique_ptr<Job>> jobs;
+  for (const InputKernel &kernel : kernels) {
+    if (kernel.level != Level::Heddle && !options.schedule.empty())
+      return Error{ErrorCode::InvalidArgument,
+                   "expected a kernel at level heddle with --schedule, got @" + kernel.name +
+                       " at level " + std::string(levelName(kernel.level))};
+    if (kernel.target && !options.targets.empty() &&
+        !llvm::is_contained(options.targets, kernel.target))
+      return Error{ErrorCode::InvalidArgument,
+                   "expected --arch to name " + std::string(kernel.target->name) +
+                       ", which kernel @" + kernel.name + " is written for"};
+    if (kernel.target)
+      jobs.push_back(std::make_unique<Job>(session, kernel, *kernel.target));
+    else if (options.targets.empty())
+      return Error{ErrorCode::InvalidArgument, "expected --arch for kernel @" + kernel.name +
+                                                   ", which names no target; known are " +
+                                                   target::knownTargetNames()};
+    else
+      for (const target::Target *target : options.targets)
+        jobs.push_back(std::make_unique<Job>(session, kernel, *target));
+  }
+  return jobs;
+}
+
+/// Finds ptxas when the result needs one. Packages without machine code are fine when there is
+/// none at all.
+static Expected<void> choosePtxas(Session &session, const std::vector<std::unique_ptr<Job>> &jobs,
+                                  const std::string &buildFolder) {
+  const CompilerOptions &options = session.options;
+  if (isText(options.emit))
+    return {};
+  if (options.ptxas == "none") {
+    if (options.emit == Emit::Cubin)
+      return Error{ErrorCode::InvalidArgument,
+                   "expected a ptxas for --emit=cubin, got --ptxas=none"};
+    return {};
+  }
+  unsigned version = 0;
+  for (const auto &job : jobs)
+    version = std::max(version, job->getTarget().ptxVersion);
+  auto found = findPtxas(options.ptxas, buildFolder, version, session.cache);
+  if (found) {
+    session.ptxas = std::move(*found);
+    return {};
+  }
+  bool named = !options.ptxas.empty() || std::getenv("HEDDLE_PTXAS");
+  if (found.error().code != ErrorCode::NotFound || named || options.emit == Emit::Cubin)
+    return found.takeError();
+  llvm::errs() << "heddlec: warning: " << found.error().message
+               << "; the package gets PTX only, which the driver assembles\n";
+  return {};
+}
+
+/// Runs the passes of each job in turn and finishes them on a few threads.
+static Expected<void> runJobs(const CompilerOptions &options,
+                              std::vector<std::unique_ptr<Job>> &jobs) {
+  std::vector<std::optional<Error>> errors(jobs.size());
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.jobs));
+  std::optional<Error> lowering;
+  for (size_t i = 0; i < jobs.size() && !lowering; ++i) {
+    if (auto lowered = jobs[i]->lower(); !lowered)
+      lowering = lowered.takeError();
+    else
+      pool.async([&, i] {
+        if (auto finished = jobs[i]->finish(); !finished)
+          errors[i] = finished.takeError();
+      });
+  }
+  pool.wait();
+  for (std::optional<Error> &error : errors)
+    if (error)
+      return std::move(*error);
+  if (lowering)
+    return std::move(*lowering);
+  return {};
+}
+
+static Expected<void> compile(const CompilerOptions &options, Timing &timing,
+                              const std::string &buildFolder) {
+  auto buffer = readSpec(options.input);
+  if (!buffer)
+    return buffer.takeError();
+  StringRef source = (*buffer)->getBuffer();
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerTranslations(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  OwningOpRef<ModuleOp> module = timing.measure(
+      "parse", [&] { return parseSourceFile<ModuleOp>(sources, ParserConfig(&context)); });
+  if (!module)
+    return Error{ErrorCode::InvalidArgument, "cannot read " + options.input};
+  auto kernels = findKernels(*module, source, options.kernel);
+  if (!kernels)
+    return kernels.takeError().in(options.input);
+  Session session{options, timing, options.useCache ? Cache::openDefault() : Cache(), {}};
+  auto jobs = makeJobs(session, *kernels);
+  if (!jobs)
+    return jobs.takeError();
+  if (options.explain)
+    for (const auto &job : *jobs) {
+      auto text = explain(job->getKernel(), job->getTarget(), options);
+      if (!text)
+        return text.takeError();
+      llvm::errs() << *text;
+    }
+  if (auto chosen = choosePtxas(session, *jobs, buildFolder); !chosen)
+    return chosen;
+  if (auto ran = runJobs(options, *jobs); !ran)
+    return ran;
+  if (options.verbose)
+    for (const auto &job : *jobs)
+      llvm::errs() << summarise(*job);
+  return timing.measure("write", [&] { return writeResults(options, *jobs); });
+}
+
+int compilerMain(int argc, char **argv) {
+  Timing timing;
+  CompilerOptions options;
+  if (std::optional<int> status = parseCommandLine(argc, argv, options))
+    return *status;
+  if (options.listTargets || options.listChips) {
+    llvm::outs() << (options.listTargets ? listTargets() : "")
+                 << (options.listChips ? listChips() : "");
+    return 0;
+  }
+  llvm::install_fatal_error_handler(onFatalError);
+  int anchor;
+  std::string self = llvm::sys::fs::getMainExecutable(argv[0], &anchor);
+  std::string buildFolder = llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)).str();
+  auto compiled = compile(options, timing, buildFolder);
+  if (options.timing)
+    llvm::errs() << timing.report();
+  return compiled ? 0 : report(compiled.error());
+}
+
+} // namespace heddle::tools
