@@ -17,7 +17,7 @@ using namespace heddle::warp;
 
 void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
                      FunctionType type) {
-  state.addAttribute(SymbolTable::getSymbolAttrName(), builder.getStringAttr(name));
+  state.addAttribute(mlir::SymbolTable::getSymbolAttrName(), builder.getStringAttr(name));
   state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
   Region *body = state.addRegion();
   Block &block = body->emplaceBlock();

@@ -54,7 +54,9 @@ def Warp_Major : Warp_Enum<"Major", "the contiguous dimension of a tile", [
 def Warp_Engine : Warp_Enum<"Engine", "who moves a tile", [
   I32EnumAttrCase<"Bulk", 0, "bulk">, I32EnumAttrCase<"Async", 1, "async">,
   I32EnumAttrCase<"Threads", 2, "threads">]>;
-def Warp_EngineAttr : Warp_EnumAttr<Warp_Engine, "engine">;
+def Warp_EngineAttr : Warp_EnumAttr<Warp_Engine, "engine"> {
+  let assemblyFormat = "$value"; // `engine bulk` in warp.copy
+}
 def Warp_StorePath : Warp_Enum<"StorePath", "how results leave", [
   I32EnumAttrCase<"Direct", 0, "direct">, I32EnumAttrCase<"Bulk", 1, "bulk">]>;
 def Warp_FenceKind : Warp_Enum<"FenceKind", "what a fence orders", [

@@ -19,7 +19,7 @@ class Warp_Op<string m, list<Trait> t = []> : Op<Warp_Dialect, m, t>;
 //===----------------------------------------------------------------------===//
 
 def Warp_KernelOp : Warp_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, NoTerminator,
-                                       SingleBlock]> {
+                                       SingleBlock, SymbolTable]> {
   let summary = "a kernel as a network of stages";
   let description = [{
     Arguments are memrefs in global memory (strides in their layout) and `f32`
@@ -180,7 +180,7 @@ def Warp_ReleaseOp : Warp_Op<"release", []> {
     waited for one loop iteration earlier, and nothing in the first iteration.
   }];
   let arguments = (ins Warp_PipeType:$pipe, Optional<AnyType>:$after, DefaultValuedAttr<I64Attr, "0">:$lag);
-  let assemblyFormat = "$pipe (`lag` $lag^)? (`after` $after^ `:` type($after) `on`)? attr-dict `:` type($pipe)";
+  let assemblyFormat = "$pipe (`lag` $lag^)? (`after` $after^)? attr-dict `:` type($pipe) (`,` type($after)^)?";
   let hasVerifier = 1;
 }
 

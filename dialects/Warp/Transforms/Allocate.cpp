@@ -1,0 +1,194 @@
+//===- Allocate.cpp - warp-allocate ---------------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In:  a kernel of roles.
+// Out: every smem and tmem pipe has offset, barriers, producers and consumers; the
+//      kernel has shared_bytes and, with tensor memory, tmem_columns and tmem_address.
+// Not: reuse of memory between pipes that are never live together.
+//
+// Shared memory:  0     full barriers, then empty barriers, 8 bytes each, pipe by pipe;
+//                       then 4 bytes for the address of tensor memory
+//                 1024  the slots of each smem pipe, each pipe at a multiple of 1024
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Warp/Transforms/Network.h"
+#include "dialects/Warp/Transforms/Passes.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace heddle::warp {
+#define GEN_PASS_DEF_ALLOCATEPASS
+#include "dialects/Warp/Transforms/Passes.h.inc"
+} // namespace heddle::warp
+
+using namespace mlir;
+using namespace heddle::warp;
+using heddle::target::MmaFamily;
+using heddle::target::Target;
+
+/// Bytes kept for barriers at the start of shared memory: one swizzle period, so that
+/// the slots behind it are aligned for 128-byte swizzles.
+static constexpr int64_t barrierBytes = 1024;
+static constexpr int64_t slotAlignment = 1024;
+/// tcgen05.alloc takes powers of two from 32 columns (PTX ISA, "tcgen05.alloc").
+static constexpr int64_t minTmemColumns = 32;
+
+namespace {
+struct AllocatePass : heddle::warp::impl::AllocatePassBase<AllocatePass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  LogicalResult placeBarriers();
+  LogicalResult placeSlots();
+  LogicalResult placeColumns();
+  LogicalResult countArrivals(PipeOp pipe);
+  LogicalResult checkNamedBarriers();
+
+  KernelOp kernel;
+  const Target *target;
+  SmallVector<PipeOp> pipes; ///< those with barriers
+};
+} // namespace
+
+static bool hasLink(PipeOp pipe, Link link) { return pipe.getPipe().getType().getLink() == link; }
+
+LogicalResult AllocatePass::placeBarriers() {
+  int64_t next = 0;
+  for (PipeOp pipe : pipes) {
+    pipe.setBarriers(next);
+    next += 2 * 8 * pipe.getPipe().getType().getDepth();
+  }
+  if (llvm::any_of(pipes, [](PipeOp p) { return hasLink(p, Link::Tmem); })) {
+    kernel->setAttr("tmem_address", Builder(kernel.getContext()).getI64IntegerAttr(next));
+    next += 4;
+  }
+  if (next > barrierBytes)
+    return kernel.emitOpError("expected at most ")
+           << barrierBytes << " bytes of barriers, got " << next;
+  return success();
+}
+
+LogicalResult AllocatePass::placeSlots() {
+  int64_t next = barrierBytes;
+  std::string parts = std::to_string(barrierBytes) + " barriers";
+  for (PipeOp pipe : pipes) {
+    if (!hasLink(pipe, Link::Smem))
+      continue;
+    PipeType type = pipe.getPipe().getType();
+    int64_t slot = llvm::alignTo(type.getSlotBytes(), slotAlignment);
+    pipe.setOffset(next);
+    next += type.getDepth() * slot;
+    parts += " + " + std::to_string(type.getDepth()) + " x " + std::to_string(slot) + " " +
+             pipe.getName().str();
+  }
+  kernel->setAttr("shared_bytes", Builder(kernel.getContext()).getI64IntegerAttr(next));
+  if (next > target->sharedPerBlock)
+    return kernel.emitOpError("expected at most ")
+           << target->sharedPerBlock << " bytes of shared memory on " << target->name << ", got "
+           << next << " (" << parts << ")";
+  return success();
+}
+
+LogicalResult AllocatePass::placeColumns() {
+  int64_t next = 0;
+  std::string parts;
+  for (PipeOp pipe : pipes) {
+    if (!hasLink(pipe, Link::Tmem))
+      continue;
+    PipeType type = pipe.getPipe().getType();
+    int64_t columns = cast<AccType>(type.getElements().front()).getCols();
+    pipe.setOffset(next);
+    next += type.getDepth() * columns;
+    parts += (parts.empty() ? "" : " + ") + std::to_string(type.getDepth()) + " x " +
+             std::to_string(columns) + " " + pipe.getName().str();
+  }
+  if (next == 0)
+    return success();
+  int64_t columns = llvm::PowerOf2Ceil(std::max(next, minTmemColumns));
+  kernel->setAttr("tmem_columns", Builder(kernel.getContext()).getI64IntegerAttr(columns));
+  if (columns > target->tmemColumns)
+    return kernel.emitOpError("expected at most ")
+           << target->tmemColumns << " columns of tensor memory on " << target->name << ", got "
+           << columns << " (" << parts << ", rounded up to a power of two)";
+  return success();
+}
+
+/// Arrivals that complete a phase of the full barriers, for what `role` does to fill a
+/// slot. Bulk copies and tcgen05.mma arrive once, through the elected thread; each
+/// thread's cp.async arrive by themselves; of threads that write, one a warp arrives.
+static int64_t fullArrivals(PipeOp pipe, const PipeUses &uses, RoleOp role, const Target &target) {
+  bool bulk = false, async = false, threads = false, multiplied = false;
+  for (AcquireOp acquire : uses.acquires)
+    for (const Access &access : getAccesses(acquire, target))
+      if (access.write) {
+        bulk |= access.agent == Agent::CopyEngine;
+        async |= access.agent == Agent::AsyncCopy;
+        threads |= access.agent == Agent::Threads;
+        multiplied |= access.agent == Agent::TensorCore;
+      }
+  int64_t warps = role.getNumWarps();
+  return bulk + multiplied + (async ? 32 * warps : 0) + (threads ? warps : 0);
+}
+
+/// Arrivals of one consuming role on the empty barriers.
+static int64_t emptyArrivals(RoleOp role, const Target &target) {
+  return isSingleThreaded(role, target) ? 1 : role.getNumWarps();
+}
+
+LogicalResult AllocatePass::countArrivals(PipeOp pipe) {
+  PipeUses uses = getUses(pipe);
+  if (uses.producers.size() != 1 || uses.consumers.empty())
+    return pipe.emitOpError("expected pipe \"")
+           << pipe.getName() << "\" to have one producer and a consumer, got "
+           << uses.producers.size() << " and " << uses.consumers.size();
+  for (Operation *process : llvm::concat<Operation *>(uses.producers, uses.consumers))
+    if (!isa<RoleOp>(process))
+      return process->emitOpError("expected roles (run warp-assign-roles), got a stage");
+  int64_t full = fullArrivals(pipe, uses, cast<RoleOp>(uses.producers.front()), *target);
+  if (full == 0)
+    return pipe.emitOpError("expected ")
+           << describeProcess(uses.producers.front()) << " to write to pipe \"" << pipe.getName()
+           << "\", got no write";
+  int64_t empty = 0;
+  for (Operation *process : uses.consumers)
+    empty += emptyArrivals(cast<RoleOp>(process), *target);
+  pipe.setProducers(full);
+  pipe.setConsumers(empty);
+  return success();
+}
+
+/// Barrier 0 is the CTA's; a role of several warps may use one to meet.
+LogicalResult AllocatePass::checkNamedBarriers() {
+  int64_t need = 1;
+  for (RoleOp role : kernel.getBody().front().getOps<RoleOp>())
+    need += role.getNumWarps() > 1;
+  if (need > target->namedBarriers)
+    return kernel.emitOpError("expected at most ")
+           << target->namedBarriers << " named barriers on " << target->name << ", got " << need
+           << " (one for the CTA and one for each role of several warps)";
+  return success();
+}
+
+void AllocatePass::runOnOperation() {
+  kernel = getOperation();
+  target = getTarget(kernel);
+  pipes.clear();
+  if (!target) {
+    kernel.emitOpError("expected a target (run warp-resolve-links), got none");
+    return signalPassFailure();
+  }
+  for (PipeOp pipe : getPipes(kernel))
+    if (hasLink(pipe, Link::Smem) || hasLink(pipe, Link::Tmem))
+      pipes.push_back(pipe);
+  for (PipeOp pipe : pipes)
+    if (failed(countArrivals(pipe)))
+      return signalPassFailure();
+  if (failed(placeBarriers()) || failed(placeSlots()) || failed(placeColumns()) ||
+      failed(checkNamedBarriers()))
+    return signalPassFailure();
+}

@@ -1,0 +1,284 @@
+//===- AssignRoles.cpp - warp-assign-roles --------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In:  a kernel of stages with resolved links; its schedule, when it has one.
+// Out: a kernel of roles in the order of their warps, `num_warps` set; no stage, no
+//      commit, wait or release on regs pipes (their warp.acquire stays: it gives the
+//      accumulator its first value).
+// Not: several kernels' worth of roles in one warp; splitting a stage.
+//
+// Warps that lie between roles (padding to whole warpgroups) belong to no role; where
+// roles of their warpgroup have registers, they must ask for the same number.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Warp/Transforms/FuseStages.h"
+#include "dialects/Warp/Transforms/Network.h"
+#include "dialects/Warp/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace heddle::warp {
+#define GEN_PASS_DEF_ASSIGNROLESPASS
+#include "dialects/Warp/Transforms/Passes.h.inc"
+} // namespace heddle::warp
+
+using namespace mlir;
+using namespace heddle::warp;
+using heddle::target::Feature;
+using heddle::target::MmaFamily;
+using heddle::target::Target;
+
+namespace {
+/// What a stage (after fusing) does, and the warps it gets.
+struct Plan {
+  StageOp stage;
+  SmallVector<StringRef> names;
+  std::optional<int64_t> fixedWarps;
+  bool single = false, loads = false, multiplies = false, readsTmem = false;
+  SmallVector<AccType> accumulators; ///< of its multiplications
+  int64_t warps = 0, first = 0, registers = 0;
+};
+
+struct AssignRolesPass : heddle::warp::impl::AssignRolesPassBase<AssignRolesPass> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  LogicalResult fuse();
+  void classify();
+  LogicalResult countWarps();
+  LogicalResult assignRegisters();
+  LogicalResult place();
+  LogicalResult checkRegisterPool();
+  void emitRoles();
+
+  KernelOp kernel;
+  const Target *target;
+  std::optional<heddle::tuning::Schedule> schedule;
+  SmallVector<Plan> plans; ///< program order, by warps after place()
+  int64_t numWarps = 0;
+  bool movesRegisters = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult AssignRolesPass::fuse() {
+  llvm::MapVector<Operation *, Plan> byStage;
+  for (StageOp stage : kernel.getBody().front().getOps<StageOp>()) {
+    Plan plan;
+    plan.stage = stage;
+    plan.names.push_back(stage.getSymNameAttr().getValue());
+    if (stage.getWarps())
+      plan.fixedWarps = *stage.getWarps();
+    byStage.insert({stage, plan});
+  }
+  bool clash = false;
+  auto onFuse = [&](StageOp into, StageOp from) {
+    Plan other = byStage.lookup(from);
+    Plan &plan = byStage[into];
+    plan.names.append(other.names);
+    if (plan.fixedWarps && other.fixedWarps && *plan.fixedWarps != *other.fixedWarps) {
+      from.emitOpError("expected as many warps as stage ")
+          << into.getSymName() << " of the same role, " << *plan.fixedWarps << ", got "
+          << *other.fixedWarps;
+      clash = true;
+    }
+    if (!plan.fixedWarps)
+      plan.fixedWarps = other.fixedWarps;
+    byStage.erase(from);
+  };
+  for (PipeOp pipe : getPipes(kernel)) {
+    Link link = pipe.getPipe().getType().getLink();
+    if (link == Link::Accumulator)
+      return pipe.emitOpError("expected a resolved link (run warp-resolve-links), got accumulator");
+    if (link == Link::Regs && failed(fuseThroughRegs(pipe, onFuse)))
+      return failure();
+  }
+  for (auto &[stage, plan] : byStage)
+    plans.push_back(plan);
+  return success(!clash);
+}
+
+void AssignRolesPass::classify() {
+  for (Plan &plan : plans) {
+    plan.single = isSingleThreaded(plan.stage, *target);
+    plan.stage.walk([&](Operation *op) {
+      if (auto copy = dyn_cast<CopyOp>(op))
+        plan.loads |= copy.isLoad();
+      if (auto mma = dyn_cast<MmaOp>(op)) {
+        plan.multiplies = true;
+        plan.accumulators.push_back(mma.getAcc().getType());
+      }
+      if (auto wait = dyn_cast<WaitOp>(op))
+        plan.readsTmem |= wait.getPipe().getType().getLink() == Link::Tmem;
+    });
+    plan.readsTmem &= !plan.single;
+  }
+}
+
+/// Whether `warps` warps can divide an accumulator among them.
+static bool divides(AccType acc, int64_t warps, MmaFamily family) {
+  if (family == MmaFamily::Wgmma)
+    return warps % 4 == 0 && acc.getRows() % (16 * warps) == 0;
+  for (int64_t m = 1; m <= warps; ++m)
+    if (warps % m == 0 && acc.getRows() % (16 * m) == 0 && acc.getCols() % (8 * (warps / m)) == 0)
+      return true;
+  return false;
+}
+
+LogicalResult AssignRolesPass::countWarps() {
+  for (Plan &plan : plans) {
+    bool mma = plan.multiplies && !plan.single;
+    if (plan.fixedWarps) {
+      plan.warps = *plan.fixedWarps;
+    } else if (plan.single) {
+      plan.warps = 1;
+    } else if (mma && schedule) {
+      plan.warps = schedule->mmaWarps;
+    } else if (mma && target->mma == MmaFamily::Wgmma) {
+      int64_t rows = 0;
+      for (AccType acc : plan.accumulators)
+        rows = std::max(rows, acc.getRows());
+      plan.warps = rows % 128 == 0 ? 8 : 4;
+    } else if (plan.readsTmem && schedule && schedule->epilogueWarps > 0) {
+      plan.warps = schedule->epilogueWarps;
+    } else if (plan.loads && !mma && schedule && schedule->loadWarps > 0) {
+      plan.warps = schedule->loadWarps;
+    } else {
+      plan.warps = 4;
+    }
+    if (mma)
+      for (AccType acc : plan.accumulators)
+        if (!divides(acc, plan.warps, target->mma))
+          return plan.stage.emitOpError("expected warps that can divide ")
+                 << acc
+                 << (target->mma == MmaFamily::Wgmma ? " into 64 rows a warpgroup of 4 warps, got "
+                                                     : " into parts of multiples of 16 x 8, got ")
+                 << plan.warps << " warps";
+    if (plan.readsTmem && plan.warps % 4)
+      return plan.stage.emitOpError("expected a multiple of 4 warps, one for each quarter of "
+                                    "tensor memory, got ")
+             << plan.warps;
+  }
+  return success();
+}
+
+LogicalResult AssignRolesPass::assignRegisters() {
+  if (!schedule || (schedule->loadRegisters == 0 && schedule->mmaRegisters == 0))
+    return success();
+  if (schedule->loadRegisters == 0 || schedule->mmaRegisters == 0)
+    return kernel.emitOpError("expected load_registers and mma_registers both 0 or both set, got ")
+           << schedule->loadRegisters << " and " << schedule->mmaRegisters;
+  if (!target->has(Feature::SetMaxNReg))
+    return kernel.emitOpError("expected load_registers and mma_registers to be 0, since ")
+           << target->name << " cannot move registers between warps, got "
+           << schedule->loadRegisters << " and " << schedule->mmaRegisters;
+  movesRegisters = true;
+  for (Plan &plan : plans) {
+    if (!plan.single && (plan.multiplies || plan.readsTmem))
+      plan.registers = schedule->mmaRegisters;
+    else if (plan.single || plan.loads)
+      plan.registers = schedule->loadRegisters;
+    if (!plan.single && plan.registers && plan.warps % 4)
+      return plan.stage.emitOpError("expected whole warpgroups of 4 warps to move registers, got ")
+             << plan.warps << " warps";
+    int64_t r = plan.registers;
+    if (r && (r < 24 || r > 256 || r % 8))
+      return plan.stage.emitOpError("expected registers to be a multiple of 8 in 24..256, got ")
+             << r;
+  }
+  return success();
+}
+
+LogicalResult AssignRolesPass::place() {
+  auto needsWarpgroups = [&](const Plan &plan) {
+    return !plan.single && (movesRegisters || plan.readsTmem ||
+                            (plan.multiplies && target->mma == MmaFamily::Wgmma));
+  };
+  llvm::stable_sort(plans, [&](const Plan &a, const Plan &b) {
+    auto rank = [&](const Plan &p) { return p.single ? 0 : needsWarpgroups(p) ? 1 : 2; };
+    return rank(a) < rank(b);
+  });
+  for (Plan &plan : plans) {
+    if (needsWarpgroups(plan))
+      numWarps = llvm::alignTo(numWarps, 4);
+    plan.first = numWarps;
+    numWarps += plan.warps;
+  }
+  if (movesRegisters)
+    numWarps = llvm::alignTo(numWarps, 4);
+  int64_t limit = std::min<int64_t>(32, target->maxThreadsPerBlock / 32);
+  if (numWarps > limit) {
+    InFlightDiagnostic diag = kernel.emitOpError("expected at most ")
+                              << limit << " warps a CTA on " << target->name << ", got " << numWarps
+                              << ":";
+    for (const Plan &plan : plans)
+      diag << " " << plan.names.front() << " " << plan.warps;
+    return diag;
+  }
+  return success();
+}
+
+/// setmaxnreg takes registers from a pool that is filled at launch; a request that the
+/// pool cannot serve waits for ever (seen on an H200 with 40/240 of 3 x 168).
+LogicalResult AssignRolesPass::checkRegisterPool() {
+  if (!movesRegisters)
+    return success();
+  int64_t launch = launchRegisters(*target, numWarps, schedule->ctasPerSM);
+  int64_t groups = numWarps / 4, need = 0;
+  std::string parts;
+  for (int64_t group = 0; group < groups; ++group) {
+    int64_t registers = launch;
+    for (const Plan &plan : plans)
+      if (plan.registers && plan.first < 4 * group + 4 && plan.first + plan.warps > 4 * group)
+        registers = plan.registers;
+    need += registers;
+    parts += (group ? " + " : "") + std::to_string(registers);
+  }
+  if (need > launch * groups)
+    return kernel.emitOpError("expected the warpgroups to share ")
+           << launch * groups << " registers (" << launch << " at launch x " << groups
+           << " warpgroups), got " << need << " (" << parts << ")";
+  return success();
+}
+
+void AssignRolesPass::emitRoles() {
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  for (Plan &plan : plans) {
+    auto role = RoleOp::create(builder, plan.stage.getLoc(), plan.stage.getSymName(),
+                               builder.getStrArrayAttr(plan.names), plan.first,
+                               plan.first + plan.warps, plan.registers);
+    role.getBody().takeBody(plan.stage.getBody());
+    plan.stage.erase();
+  }
+  kernel->setAttr("num_warps", builder.getI64IntegerAttr(numWarps));
+}
+
+void AssignRolesPass::runOnOperation() {
+  kernel = getOperation();
+  target = getTarget(kernel);
+  schedule.reset();
+  plans.clear();
+  numWarps = 0;
+  movesRegisters = false;
+  if (!target) {
+    kernel.emitOpError("expected a target (run warp-resolve-links), got none");
+    return signalPassFailure();
+  }
+  if (kernel.getSchedule())
+    schedule = fromAttr(*kernel.getSchedule());
+  if (failed(fuse()))
+    return signalPassFailure();
+  classify();
+  if (failed(countWarps()) || failed(assignRegisters()) || failed(place()) ||
+      failed(checkRegisterPool()))
+    return signalPassFailure();
+  emitRoles();
+}

@@ -1,0 +1,84 @@
+// RUN: heddle-opt %s --warp-resolve-links=target=sm_90a | FileCheck %s
+// D = scale(A) B^T, where a stage of threads scales each tile of A on its way.
+// CHECK: warp.kernel @load_scale_mma
+warp.kernel @load_scale_mma(
+    %a: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "A", warp.dims = ["M", "K"]},
+    %b: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "B", warp.dims = ["N", "K"]},
+    %factor: f32 {warp.name = "factor"},
+    %d: memref<?x?xf32, strided<[?, 1]>> {warp.name = "D", warp.dims = ["M", "N"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %m = memref.dim %a, %c0 : memref<?x?xbf16, strided<[?, 1]>>
+  %k = memref.dim %a, %c1 : memref<?x?xbf16, strided<[?, 1]>>
+  %n = memref.dim %b, %c0 : memref<?x?xbf16, strided<[?, 1]>>
+  %rows = arith.ceildivui %m, %c128 : index
+  %cols = arith.ceildivui %n, %c64 : index
+  %kb = arith.ceildivui %k, %c64 : index
+  %items = warp.work_stream(%rows, %cols, %c1) raster 8
+  %raw = warp.pipe "raw" : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+  %scaled = warp.pipe "scaled" : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+  %bs = warp.pipe "b" : !warp.pipe<smem, 3, !warp.tile<64x64xbf16>>
+  %sums = warp.pipe "sums" : !warp.pipe<accumulator, 2, !warp.acc<128x64xf32>>
+
+  warp.stage @load {
+    warp.for_each(%i, %j, %z) in %items {
+      %row = arith.muli %i, %c128 : index
+      %col = arith.muli %j, %c64 : index
+      scf.for %s = %c0 to %kb step %c1 {
+        %at = arith.muli %s, %c64 : index
+        %x = warp.acquire %raw : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        warp.copy %a[%row, %at] to %x engine bulk : memref<?x?xbf16, strided<[?, 1]>>, !warp.tile<128x64xbf16>
+        warp.commit %raw : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        %y = warp.acquire %bs : !warp.pipe<smem, 3, !warp.tile<64x64xbf16>>
+        warp.copy %b[%col, %at] to %y engine bulk : memref<?x?xbf16, strided<[?, 1]>>, !warp.tile<64x64xbf16>
+        warp.commit %bs : !warp.pipe<smem, 3, !warp.tile<64x64xbf16>>
+      }
+    }
+  }
+  warp.stage @scale {
+    warp.for_each(%i, %j, %z) in %items {
+      scf.for %s = %c0 to %kb step %c1 {
+        %x = warp.wait %raw : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        %y = warp.acquire %scaled : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        warp.map %x to %y : !warp.tile<128x64xbf16>, !warp.tile<128x64xbf16> {
+        ^bb0(%e: bf16, %ei: index, %ej: index):
+          %wide = arith.extf %e : bf16 to f32
+          %product = arith.mulf %wide, %factor : f32
+          %narrow = arith.truncf %product : f32 to bf16
+          warp.yield %narrow : bf16
+        }
+        warp.commit %scaled : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        warp.release %raw : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+      }
+    }
+  }
+  warp.stage @mma {
+    warp.for_each(%i, %j, %z) in %items {
+      %first = warp.acquire %sums : !warp.pipe<accumulator, 2, !warp.acc<128x64xf32>>
+      %sum = scf.for %s = %c0 to %kb step %c1 iter_args(%acc = %first) -> (!warp.acc<128x64xf32>) {
+        %x = warp.wait %scaled : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+        %y = warp.wait %bs : !warp.pipe<smem, 3, !warp.tile<64x64xbf16>>
+        %more = arith.cmpi ne, %s, %c0 : index
+        %next = warp.mma %x, %y, %acc accumulate %more : !warp.tile<128x64xbf16>, !warp.tile<64x64xbf16>, !warp.acc<128x64xf32>
+        warp.release %scaled after %next : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>, !warp.acc<128x64xf32>
+        warp.release %bs after %next : !warp.pipe<smem, 3, !warp.tile<64x64xbf16>>, !warp.acc<128x64xf32>
+        scf.yield %next : !warp.acc<128x64xf32>
+      }
+      warp.commit %sums, %sum : !warp.pipe<accumulator, 2, !warp.acc<128x64xf32>>, !warp.acc<128x64xf32>
+    }
+  }
+  warp.stage @epilogue {
+    warp.for_each(%i, %j, %z) in %items {
+      %row = arith.muli %i, %c128 : index
+      %col = arith.muli %j, %c64 : index
+      %sum = warp.wait %sums : !warp.pipe<accumulator, 2, !warp.acc<128x64xf32>>
+      warp.store %sum to %d[%row, %col] : !warp.acc<128x64xf32>, memref<?x?xf32, strided<[?, 1]>> {
+      ^bb0(%e: f32, %ei: index, %ej: index):
+        warp.yield %e : f32
+      }
+      warp.release %sums : !warp.pipe<accumulator, 2, !warp.acc<128x64xf32>>
+    }
+  }
+}
