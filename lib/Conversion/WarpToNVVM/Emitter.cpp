@@ -120,7 +120,7 @@ Value Emitter::toIndex(Value v) {
 
 void Emitter::ifThen(Value condition, llvm::function_ref<void()> then,
                      llvm::function_ref<void()> otherwise) {
-  auto op = make<scf::IfOp>(TypeRange(), condition, otherwise != nullptr);
+  auto op = make<scf::IfOp>(TypeRange(), condition, static_cast<bool>(otherwise));
   {
     InsertionGuard guard(*this);
     setInsertionPointToStart(op.thenBlock());
