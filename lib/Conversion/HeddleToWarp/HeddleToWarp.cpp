@@ -1,0 +1,118 @@
+//===- HeddleToWarp.cpp - heddle.kernel to warp.kernel ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In: a module with heddle.kernel ops, each with one product.
+// Out: the same module with each replaced by a warp.kernel of its name, and a second
+//      one, `<name>__unaligned`, when the first may refuse the alignment of what it is
+//      given at launch. `heddle.interface` on each says what callers and checkers need,
+//      `heddle.variant` which form it is ("bulk" or "unaligned").
+// Cannot: kernels of other kinds; an error at the kernel says what is supported.
+//
+//===----------------------------------------------------------------------===//
+#include "heddle/Conversion/HeddleToWarp.h"
+#include "heddle/Kernels/Gemm.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace {
+
+struct ConvertHeddleToWarpPass
+    : PassWrapper<ConvertHeddleToWarpPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertHeddleToWarpPass)
+
+  ConvertHeddleToWarpPass() = default;
+  ConvertHeddleToWarpPass(const ConvertHeddleToWarpPass &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const final { return "convert-heddle-to-warp"; }
+  StringRef getDescription() const final {
+    return "Build the network of stages of each kernel for a target";
+  }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<heddle::warp::WarpDialect, arith::ArithDialect, math::MathDialect,
+                    memref::MemRefDialect, scf::SCFDialect>();
+  }
+
+  void runOnOperation() final {
+    if (failed(findTarget()))
+      return signalPassFailure();
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<heddle::spec::KernelOp>()))
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+  }
+
+  LogicalResult findTarget();
+  LogicalResult convert(heddle::spec::KernelOp kernel);
+
+  Option<std::string> target{*this, "target", llvm::cl::desc("what to compile for, e.g. sm_90a")};
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("the chip to plan for, e.g. H200")};
+  Option<std::string> schedule{
+      *this, "schedule", llvm::cl::desc("the schedule, e.g. \"tile=128x256x64,stages=4\"")};
+  Option<std::string> variant{*this, "variant",
+                              llvm::cl::desc("build this variant only: bulk or unaligned")};
+  const heddle::target::Target *theTarget = nullptr;
+  const heddle::target::Chip *theChip = nullptr;
+};
+
+} // namespace
+
+LogicalResult ConvertHeddleToWarpPass::findTarget() {
+  Location loc = getOperation().getLoc();
+  theTarget = heddle::target::findTarget(target);
+  if (!theTarget)
+    return emitError(loc) << "expected target to be one of " << heddle::target::knownTargetNames()
+                          << ", got '" << target << "'";
+  theChip = chip.empty() ? &heddle::target::defaultChip(*theTarget)
+                         : heddle::target::findChip(chip);
+  if (!theChip)
+    return emitError(loc) << "expected chip to be one of " << heddle::target::knownChipNames()
+                          << ", got '" << chip << "'";
+  if (theChip->target != theTarget->name)
+    return emitError(loc) << "expected a chip that runs " << theTarget->name << ", got "
+                          << theChip->name << ", which runs " << theChip->target;
+  if (!variant.empty() && variant != "bulk" && variant != "unaligned")
+    return emitError(loc) << "expected variant to be bulk or unaligned, got '" << variant << "'";
+  return success();
+}
+
+LogicalResult ConvertHeddleToWarpPass::convert(heddle::spec::KernelOp kernel) {
+  using namespace heddle::kernels;
+  FailureOr<GemmSpec> spec = analyzeGemm(kernel);
+  if (failed(spec))
+    return failure();
+  FailureOr<SmallVector<GemmVariant>> variants =
+      scheduleGemm(*spec, *theTarget, *theChip, schedule);
+  if (failed(variants))
+    return failure();
+  DictionaryAttr interface = gemmInterface(*spec);
+  OpBuilder builder(kernel);
+  for (const GemmVariant &v : *variants) {
+    if (!variant.empty() && v.name != variant)
+      continue;
+    heddle::warp::KernelOp made = buildGemm(builder, *spec, *theTarget, v);
+    made->setAttr("heddle.interface", interface);
+    made->setAttr("heddle.variant", builder.getStringAttr(v.name));
+  }
+  kernel.erase();
+  return success();
+}
+
+std::unique_ptr<Pass>
+heddle::createConvertHeddleToWarpPass(ConvertHeddleToWarpOptions options) {
+  auto pass = std::make_unique<ConvertHeddleToWarpPass>();
+  pass->target = options.target;
+  pass->chip = options.chip;
+  pass->schedule = options.schedule;
+  pass->variant = options.variant;
+  return pass;
+}
+
+void heddle::registerConvertHeddleToWarpPass() {
+  registerPass([] { return createConvertHeddleToWarpPass(); });
+}

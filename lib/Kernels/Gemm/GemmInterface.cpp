@@ -1,0 +1,214 @@
+//===- GemmInterface.cpp - a GEMM as its caller sees it ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Writes `heddle.interface`: arguments, run-time sizes, the reference program in
+// double precision, operations of a launch, constraints of the spec.
+//
+//===----------------------------------------------------------------------===//
+#include "heddle/Kernels/Gemm.h"
+
+using namespace mlir;
+
+namespace heddle::kernels {
+namespace {
+
+class InterfaceBuilder {
+public:
+  explicit InterfaceBuilder(const GemmSpec &spec)
+      : s(spec), gemm(spec.gemm), b(spec::GemmOp(spec.gemm)->getContext()) {}
+  DictionaryAttr build();
+
+private:
+  using Fields = SmallVector<NamedAttribute>;
+  NamedAttribute field(StringRef key, Attribute value) { return b.getNamedAttr(key, value); }
+  NamedAttribute field(StringRef key, StringRef value) { return field(key, b.getStringAttr(value)); }
+  NamedAttribute field(StringRef key, int64_t value) {
+    return field(key, b.getI64IntegerAttr(value));
+  }
+  NamedAttribute field(StringRef key, ArrayRef<int64_t> values) {
+    return field(key, b.getDenseI64ArrayAttr(values));
+  }
+  Attribute sizeAttr(const spec::Size &size) {
+    return size.isDynamic() ? Attribute(b.getStringAttr(size.name))
+                            : b.getI64IntegerAttr(size.value);
+  }
+  std::string strideName(const TensorArg &t, unsigned dim) {
+    return t.name + ".stride" + std::to_string(dim);
+  }
+
+  void addSymbols();
+  void addArgs();
+  void addArg(unsigned i);
+  void addNodes();
+  void addProduct();
+  void addNode(const ElementNode &node);
+  ArrayAttr flops();
+  void addConstraints();
+  void constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value, std::string what);
+  unsigned load(unsigned arg, ArrayRef<int64_t> indexMap);
+  unsigned push(const Fields &fields) {
+    nodes.push_back(b.getDictionaryAttr(fields));
+    return nodes.size() - 1;
+  }
+
+  const GemmSpec &s;
+  spec::GemmOp gemm;
+  Builder b;
+  SmallVector<Attribute> symbols, args, nodes, constraints;
+  SmallVector<int64_t> nodeOf; ///< reference node of each element node
+};
+
+std::string dtypeName(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+} // namespace
+
+void InterfaceBuilder::addSymbols() {
+  for (const spec::Size *size : s.shapes.all())
+    if (size->isDynamic())
+      symbols.push_back(b.getStringAttr(size->name));
+  for (const TensorArg &t : s.tensors)
+    for (unsigned d = 0; t.strides && d < t.strides->size(); ++d)
+      if (ShapedType::isDynamic((*t.strides)[d]))
+        symbols.push_back(b.getStringAttr(strideName(t, d)));
+}
+
+void InterfaceBuilder::addArg(unsigned i) {
+  const TensorArg &t = s.tensors[i];
+  if (!t.type) {
+    args.push_back(b.getDictionaryAttr(
+        {field("name", t.name), field("kind", "scalar"), field("dtype", "f32")}));
+    return;
+  }
+  SmallVector<Attribute> shape, strides;
+  for (const spec::Size *size : t.sizes)
+    shape.push_back(sizeAttr(*size));
+  for (unsigned d = 0; t.strides && d < t.strides->size(); ++d) {
+    int64_t stride = (*t.strides)[d];
+    strides.push_back(ShapedType::isDynamic(stride) ? Attribute(b.getStringAttr(strideName(t, d)))
+                                                    : b.getI64IntegerAttr(stride));
+  }
+  args.push_back(b.getDictionaryAttr(
+      {field("name", t.name), field("kind", "tensor"),
+       field("dtype", dtypeName(t.type.getElementType())), field("shape", b.getArrayAttr(shape)),
+       field("strides", b.getArrayAttr(strides)), field("output", b.getBoolAttr(i == s.d))}));
+}
+
+//===----------------------------------------------------------------------===//
+// The reference program
+//===----------------------------------------------------------------------===//
+
+unsigned InterfaceBuilder::load(unsigned arg, ArrayRef<int64_t> indexMap) {
+  return push({field("op", "load"), field("arg", arg), field("index_map", indexMap)});
+}
+
+/// Dimension `rank` of the iteration space is k.
+void InterfaceBuilder::addProduct() {
+  int64_t rank = s.tensors[s.d].type.getRank();
+  SmallVector<int64_t> a(rank, 0), bMap(rank, 0);
+  a[gemm.getMDim()] = rank - 2, a[gemm.getADimK()] = rank;
+  bMap[gemm.getNDim()] = rank - 1, bMap[gemm.getBDimK()] = rank;
+  SmallVector<int64_t> inputs{load(s.a, a), load(s.b, bMap)};
+  nodeOf.push_back(push({field("op", "contract"), field("inputs", inputs),
+                         field("extent", b.getArrayAttr({sizeAttr(s.k())}))}));
+}
+
+void InterfaceBuilder::addNode(const ElementNode &node) {
+  using Kind = ElementNode::Kind;
+  SmallVector<int64_t> inputs;
+  for (unsigned id : node.inputs)
+    inputs.push_back(nodeOf[id]);
+  auto add = [&](const Fields &fields) { nodeOf.push_back(push(fields)); };
+  switch (node.kind) {
+  case Kind::Load:
+  case Kind::Scalar:
+    nodeOf.push_back(load(node.arg, node.indexMap));
+    return;
+  case Kind::Constant:
+    return add({field("op", "constant"), field("value", b.getF64FloatAttr(node.value))});
+  case Kind::Product:
+    return addProduct();
+  case Kind::Round:
+    return add({field("op", "round"), field("inputs", inputs), field("dtype", dtypeName(node.type))});
+  case Kind::Compute:
+  case Kind::Compare:
+    return add({field("op", node.reference), field("inputs", inputs)});
+  case Kind::Select:
+    return add({field("op", "select"), field("inputs", inputs)});
+  }
+}
+
+void InterfaceBuilder::addNodes() {
+  for (const ElementNode &node : s.epilogue.nodes)
+    addNode(node);
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+ArrayAttr InterfaceBuilder::flops() {
+  SmallVector<Attribute> expr{b.getI64IntegerAttr(2)};
+  SmallVector<const spec::Size *> factors(s.tensors[s.d].sizes);
+  factors.push_back(&s.k());
+  for (const spec::Size *size : factors) {
+    expr.push_back(sizeAttr(*size));
+    expr.push_back(b.getStringAttr("mul"));
+  }
+  return b.getArrayAttr(expr);
+}
+
+void InterfaceBuilder::constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value,
+                                 std::string what) {
+  constraints.push_back(b.getDictionaryAttr({field("kind", kind),
+                                             field("expr", b.getArrayAttr(expr)),
+                                             field("value", value), field("what", what)}));
+}
+
+/// Sizes and indices are 32-bit on the device; rows may not overlap.
+void InterfaceBuilder::addConstraints() {
+  for (const spec::Size *size : s.shapes.all())
+    if (size->isDynamic()) {
+      constrain("at_least", {sizeAttr(*size)}, 1, "size " + size->name);
+      constrain("at_most", {sizeAttr(*size)}, INT32_MAX, "size " + size->name);
+    }
+  for (const TensorArg &t : s.tensors)
+    for (unsigned d = 0; t.strides && d + 1 < t.strides->size(); ++d)
+      if (ShapedType::isDynamic((*t.strides)[d])) {
+        SmallVector<Attribute> spare{b.getStringAttr(strideName(t, d)), sizeAttr(*t.sizes[d + 1]),
+                                     b.getStringAttr("sub")};
+        constrain("at_least", spare, 0,
+                  "stride " + std::to_string(d) + " of " + t.name + " less dimension " +
+                      std::to_string(d + 1));
+      }
+}
+
+DictionaryAttr InterfaceBuilder::build() {
+  spec::KernelOp kernel = s.kernel;
+  addSymbols();
+  for (unsigned i = 0; i < s.tensors.size(); ++i)
+    addArg(i);
+  addNodes();
+  addConstraints();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream);
+  Attribute output = b.getDictionaryAttr(
+      {field("arg", s.d), field("node", nodeOf[s.epilogue.root])});
+  return b.getDictionaryAttr(
+      {field("kernel", kernel.getSymName()), field("spec", text),
+       field("symbols", b.getArrayAttr(symbols)), field("args", b.getArrayAttr(args)),
+       field("nodes", b.getArrayAttr(nodes)), field("outputs", b.getArrayAttr({output})),
+       field("flops", flops()), field("constraints", b.getArrayAttr(constraints))});
+}
+
+DictionaryAttr gemmInterface(const GemmSpec &spec) { return InterfaceBuilder(spec).build(); }
+
+} // namespace heddle::kernels
