@@ -11,4 +11,5 @@ include "SyncOps.td"
 include "MemoryOps.td"
 include "WgmmaOps.td"
 include "MmaOps.td"
+include "Tcgen05Ops.td"
 #endif

@@ -90,9 +90,10 @@ void KernelLowering::prologue() {
       e.make<ptx::PrefetchTensorMapOp>(map.pointer);
   });
   auto columns = kernel->getAttrOfType<IntegerAttr>("tmem_columns");
-  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_slot");
+  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_address");
   family->prologue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
   e.make<NVVM::BarrierOp>();
+  family->afterBarrier(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,14 +163,13 @@ LogicalResult KernelLowering::lowerRoles() {
   if (failed(result))
     return failure();
   auto columns = kernel->getAttrOfType<IntegerAttr>("tmem_columns");
-  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_slot");
+  auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_address");
   family->epilogue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
   e.make<LLVM::ReturnOp>(ValueRange());
   return success();
 }
 
-/// Whether one elected thread does all of a role's work.
-static bool isSingleThreaded(RoleOp role, const target::Target &target) {
+bool KernelLowering::isSingleThreaded(RoleOp role) const {
   bool single = true;
   role.walk([&](Operation *op) {
     if (auto copy = dyn_cast<CopyOp>(op))
@@ -185,7 +185,7 @@ static bool isSingleThreaded(RoleOp role, const target::Target &target) {
 LogicalResult KernelLowering::lowerRole(RoleOp op) {
   role.op = op;
   role.warps = op.getNumWarps();
-  role.single = isSingleThreaded(op, target);
+  role.single = isSingleThreaded(op);
   role.warpInRole = e.add(warp, -static_cast<int64_t>(op.getFirstWarp()));
   role.threadInRole = e.add(tid, -static_cast<int64_t>(op.getFirstWarp()) * 32);
   for (auto &[pipe, s] : pipes) {

@@ -117,6 +117,8 @@ public:
   mlir::ArrayAttr strideBytesExpr(const MemoryArg &m, unsigned dim);
   mlir::ArrayAttr sizeExpr(const Size &s);
   mlir::LogicalResult error(mlir::Operation *op, const llvm::Twine &message);
+  /// Whether one elected thread does all of a role's work.
+  bool isSingleThreaded(warp::RoleOp role) const;
 
 private:
   // Signature.cpp
@@ -209,8 +211,10 @@ public:
   virtual bool hasMatrixFragments() const { return false; }
   /// With matrix fragments: row and column (i32) of the warp's first matrix.
   virtual std::pair<mlir::Value, mlir::Value> matrixBase(warp::AccType type) { return {}; }
-  /// Called by all threads before the roles start / after they end.
+  /// Called by all threads before the CTA's first barrier, right after it, and after the
+  /// roles end. `slotOffset`: where in shared memory the address of tensor memory is kept.
   virtual void prologue(int64_t tmemColumns, int64_t slotOffset) {}
+  virtual void afterBarrier(int64_t tmemColumns, int64_t slotOffset) {}
   virtual void epilogue(int64_t tmemColumns, int64_t slotOffset) {}
   virtual mlir::Value tmemBase() { return {}; }
 
