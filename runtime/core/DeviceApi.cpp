@@ -128,7 +128,9 @@ heddle_status heddle_alloc(heddle_device device, uint64_t bytes, void **pointer)
 }
 
 heddle_status heddle_free(heddle_device device, void *pointer) {
-  return withDevice(device, [&](Device &d) { return pointer ? d.free(pointer) : Status(); });
+  if (!pointer)
+    return nullptr;
+  return withDevice(device, [&](Device &d) { return d.free(pointer); });
 }
 
 heddle_status heddle_copy(heddle_device device, void *to, const void *from, uint64_t bytes,
@@ -160,7 +162,9 @@ heddle_status heddle_stream_create(heddle_device device, heddle_stream *stream) 
 }
 
 heddle_status heddle_stream_destroy(heddle_device device, heddle_stream stream) {
-  return withDevice(device, [&](Device &d) { return stream ? d.destroyStream(stream) : Status(); });
+  if (!stream)
+    return nullptr;
+  return withDevice(device, [&](Device &d) { return d.destroyStream(stream); });
 }
 
 heddle_status heddle_stream_sync(heddle_device device, heddle_stream stream) {

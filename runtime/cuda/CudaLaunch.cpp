@@ -124,12 +124,12 @@ Status CudaDevice::findEntry(Image &image, const EntryDesc &desc, std::unique_pt
   result = driver.funcSetAttribute(made->function, MaxDynamicSharedBytes, int(desc.sharedBytes));
   if (result == Success && made->clusterSize > portableCluster)
     result = driver.funcSetAttribute(made->function, NonPortableClusterSize, 1);
-  int resident = 0;
-  if (result == Success)
-    result = driver.occupancy(&resident, made->function, int(threads), desc.sharedBytes);
   if (result != Success)
     return driver.status(result, text("prepare entry '", desc.name, "'"));
-  made->resident = unsigned(resident);
+  // Only a hint: where the driver cannot tell, the launch itself will.
+  int resident = 0;
+  if (driver.occupancy(&resident, made->function, int(threads), desc.sharedBytes) == Success)
+    made->resident = unsigned(resident);
   entry = std::move(made);
   return {};
 }
