@@ -10,6 +10,7 @@ include "PTXDialect.td"
 include "SyncOps.td"
 include "MemoryOps.td"
 include "WgmmaOps.td"
+include "MathOps.td"
 include "MmaOps.td"
 include "Tcgen05Ops.td"
 #endif
