@@ -1,0 +1,434 @@
+// Each verifier and parser of the dialect says what it expected and what it got.
+// RUN: heddle-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expected tile_m to be at least 1, got 0}}
+warp.kernel @k() attributes {schedule = #warp.schedule<tile_m = 0, tile_n = 8, tile_k = 8, stages = 1, load_warps = 1, mma_warps = 1, epilogue_warps = 0, acc_stages = 1, store_stages = 0, load_registers = 0, mma_registers = 0, raster = 1, copy = bulk, store = direct, ctas_per_sm = 1>} {
+  %n = arith.constant 0 : index
+}
+
+// -----
+// expected-error@+1 {{expected no results, got 1}}
+warp.kernel @k(%a: f32) -> f32 {
+}
+
+// -----
+// expected-error@+1 {{expected target to be one of sm_80, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, got sm_70}}
+warp.kernel @k(%a: f32) attributes {target = "sm_70"} {
+}
+
+// -----
+// expected-error@+1 {{expected argument 0 to be a memref or f32, got 'i32'}}
+warp.kernel @k(%a: i32) {
+}
+
+// -----
+// expected-error@+1 {{expected argument 0 to have strides, got 'memref<8x8xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>'}}
+warp.kernel @k(%a: memref<8x8xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>) {
+}
+
+// -----
+// expected-error@+1 {{expected warp.dims of argument 0 to have 2 names, got 1}}
+warp.kernel @k(%a: memref<?x?xf32> {warp.dims = ["M"]}) {
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected 1 to 32 warps, got 33}}
+  warp.stage @s warps 33 {
+  }
+}
+
+// -----
+// expected-error@+1 {{expects parent op 'warp.kernel'}}
+warp.stage @s {
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  warp.stage @s {
+  }
+  // expected-note@-2 {{see existing symbol definition here}}
+  // expected-error@+1 {{redefinition of symbol named 's'}}
+  warp.stage @s {
+  }
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected warps within 0 to 32, got 4 to 4}}
+  warp.role @r stages ["r"] warps 4 to 4 {
+  }
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected registers to be 0 or a multiple of 8 in 24..256, got 20}}
+  warp.role @r stages ["r"] warps 0 to 4 registers 20 {
+  }
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %n = arith.constant 1 : index
+  // expected-error@+1 {{expected raster to be at least 1, got 0}}
+  %s = warp.work_stream(%n, %n, %n) raster 0
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %n = arith.constant 1 : index
+  %s = warp.work_stream(%n, %n, %n) raster 1
+  warp.stage @s {
+    // expected-error@+1 {{expected three index arguments (row, column, batch), got 2}}
+    warp.for_each(%i, %j) in %s {
+    }
+  }
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected a name}}
+  %p = warp.pipe "" : !warp.pipe<smem, 1, !warp.tile<8x64xbf16>>
+}
+
+// -----
+// expected-error@+1 {{expected to be inside a warp.kernel}}
+%p = warp.pipe "p" : !warp.pipe<smem, 1, !warp.tile<8x64xbf16>>
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected 1 to 64 slots, got 65}}
+  %p = warp.pipe "p" : !warp.pipe<smem, 65, !warp.tile<8x64xbf16>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected a regs pipe to have 1 slot, got 2}}
+  %p = warp.pipe "p" : !warp.pipe<regs, 2, !warp.acc<64x64xf32>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected slots of a smem pipe to hold tiles, got '!warp.acc<64x64xf32>'}}
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.acc<64x64xf32>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected slots of a tmem pipe to hold accumulators, got '!warp.tile<8x64xbf16>'}}
+  %p = warp.pipe "p" : !warp.pipe<tmem, 2, !warp.tile<8x64xbf16>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected one accumulator a slot, got 2}}
+  %p = warp.pipe "p" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>, !warp.acc<64x64xf32>>
+}
+
+// -----
+// expected-error@+1 {{expected an element of whole bytes, got 'i4'}}
+warp.kernel @k(%a: !warp.tile<8x64xi4>) {
+}
+
+// -----
+// expected-error@+1 {{expected the contiguous dimension of a tile to be a multiple of 64 elements (128 bytes), got 32}}
+warp.kernel @k(%a: !warp.tile<8x32xbf16>) {
+}
+
+// -----
+// expected-error@+1 {{expected the other dimension of a tile to be a multiple of 8, got 4}}
+warp.kernel @k(%a: !warp.tile<64x4xbf16, mn>) {
+}
+
+// -----
+// expected-error@+1 {{expected 2 dimensions, got 3}}
+warp.kernel @k(%a: !warp.tile<2x8x64xbf16>) {
+}
+
+// -----
+// expected-error@+1 {{expected k or mn, got n}}
+warp.kernel @k(%a: !warp.tile<8x64xbf16, n>) {
+}
+
+// -----
+// expected-error@+1 {{expected an accumulator of f32, got 'f16'}}
+warp.kernel @k(%a: !warp.acc<64x64xf16>) {
+}
+
+// -----
+// expected-error@+1 {{expected accumulator rows to be a multiple of 16, got 8}}
+warp.kernel @k(%a: !warp.acc<8x64xf32>) {
+}
+
+// -----
+// expected-error@+1 {{expected accumulator columns to be a multiple of 8, got 12}}
+warp.kernel @k(%a: !warp.acc<64x12xf32>) {
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+1 {{expected a pipe type, got 'f32'}}
+  %t = warp.acquire %a : f32
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected one result for each part of a slot of '!warp.pipe<smem, 2, !warp.tile<8x64xbf16>>'}}
+  "warp.acquire"(%p) : (!warp.pipe<smem, 2, !warp.tile<8x64xbf16>>) -> ()
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected one result for each part of a slot of '!warp.pipe<smem, 2, !warp.tile<8x64xbf16>>'}}
+  %t = "warp.wait"(%p) : (!warp.pipe<smem, 2, !warp.tile<8x64xbf16>>) -> !warp.tile<8x64xf16>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected no values: tiles are filled in place}}
+  warp.commit %p, %t : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected the accumulator that fills the slot of '!warp.pipe<tmem, 2, !warp.acc<64x64xf32>>'}}
+  warp.commit %p : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected lag to be 0 or 1, got 2}}
+  warp.release %p lag 2 : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected after to name an accumulator, got 'f32'}}
+  warp.release %p after %a : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>, f32
+}
+
+// -----
+warp.kernel @k(%a: f32) {
+  // expected-error@+2 {{expected ::heddle::warp::FenceKind to be one of: proxy_async, tmem_before, tmem_after}}
+  // expected-error@+1 {{failed to parse}}
+  warp.fence <everything>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected one side to be a tile and the other a memref, got '!warp.tile<8x64xbf16>' and '!warp.tile<8x64xbf16>'}}
+  warp.copy %t to %t : !warp.tile<8x64xbf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected offsets on the memref only}}
+  warp.copy %m[%z, %z] to %t[%z, %z] : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected a memref of rank 2 or more, got rank 1}}
+  warp.copy %m[%z] to %t : memref<?xbf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected 2 offsets, got 1}}
+  warp.copy %m[%z] to %t : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected equal element types, got 'f16' and 'bf16'}}
+  warp.copy %m[%z, %z] to %t : memref<?x?xf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16, strided<[?, ?]>>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected the last dimension of the memref to be contiguous for engine bulk, got 'memref<?x?xbf16, strided<[?, ?]>>'}}
+  warp.copy %m[%z, %z] to %t : memref<?x?xbf16, strided<[?, ?]>>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected engine threads, which alone can transpose: the tile is k-major and the copy is transposed}}
+  warp.copy %m[%z, %z] to %t transposed : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+}
+
+// -----
+warp.kernel @copy(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  %t = warp.wait %p : !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+  // expected-error@+1 {{expected engine bulk or threads for a copy to global memory}}
+  warp.copy %t to %m[%z, %z] engine async : !warp.tile<8x64xbf16>, memref<?x?xbf16>
+}
+
+// -----
+warp.kernel @mma(%x: f32) {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<64x64xf32>>
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %a, %b = warp.wait %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<64x64xf32>>
+  %c = warp.acquire %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected operands of one width, got 'bf16' and 'f32'}}
+  %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<64x64xbf16>, !warp.tile<64x64xf32>, !warp.acc<64x64xf32>
+}
+
+// -----
+warp.kernel @mma(%x: f32) {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<64x128xbf16>>
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %a, %b = warp.wait %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<64x128xbf16>>
+  %c = warp.acquire %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected equal K, got 64 and 128}}
+  %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<64x64xbf16>, !warp.tile<64x128xbf16>, !warp.acc<64x64xf32>
+}
+
+// -----
+warp.kernel @mma(%x: f32) {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16>>
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %a, %b = warp.wait %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16>>
+  %c = warp.acquire %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected an accumulator of 64x32, got '!warp.acc<64x64xf32>'}}
+  %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16>, !warp.acc<64x64xf32>
+}
+
+// -----
+warp.kernel @mma_wait(%x: f32) {
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %c = warp.acquire %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{failed to verify that all of {acc, result} have same type}}
+  %r = "warp.mma_wait"(%c) : (!warp.acc<64x64xf32>) -> !warp.acc<64x32xf32>
+}
+
+// -----
+warp.kernel @yield(%x: f32) {
+  // expected-error@+1 {{must be the last operation in the parent block}}
+  warp.yield %x : f32
+  %c = arith.constant 1 : index
+}
+
+// -----
+warp.kernel @read(%m: memref<?x?xf32>) {
+  %z = arith.constant 0 : index
+  // expected-error@+1 {{expected 2 indices, got 1}}
+  %v = warp.read %m[%z] : memref<?x?xf32>
+}
+
+// -----
+warp.kernel @map(%x: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16>>
+  %a, %b = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16>>
+  // expected-error@+1 {{expected tiles of one shape, got '!warp.tile<64x64xbf16>' and '!warp.tile<32x64xbf16>'}}
+  warp.map %a to %b : !warp.tile<64x64xbf16>, !warp.tile<32x64xbf16> {
+  ^bb0(%e: bf16, %i: index, %j: index):
+    warp.yield %e : bf16
+  }
+}
+
+// -----
+warp.kernel @map(%x: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  %a = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  // expected-error@+1 {{expected region arguments ('bf16', index, index), got ('bf16', 'index')}}
+  warp.map %a to %a : !warp.tile<64x64xbf16>, !warp.tile<64x64xbf16> {
+  ^bb0(%e: bf16, %i: index):
+    warp.yield %e : bf16
+  }
+}
+
+// -----
+warp.kernel @map(%x: f32) {
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  %a = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  // expected-error@+1 {{expected the region to yield 'bf16', got 'f32'}}
+  warp.map %a to %a : !warp.tile<64x64xbf16>, !warp.tile<64x64xbf16> {
+  ^bb0(%e: bf16, %i: index, %j: index):
+    warp.yield %x : f32
+  }
+}
+
+// -----
+warp.kernel @store(%m: memref<?x?xf32>) {
+  %z = arith.constant 0 : index
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %c = warp.wait %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected 2 offsets, got 3}}
+  warp.store %c to %m[%z, %z, %z] : !warp.acc<64x64xf32>, memref<?x?xf32> {
+  ^bb0(%e: f32, %i: index, %j: index):
+    warp.yield %e : f32
+  }
+}
+
+// -----
+warp.kernel @store(%m: memref<?x?xbf16>) {
+  %z = arith.constant 0 : index
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %c = warp.wait %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  // expected-error@+1 {{expected the region to yield 'bf16', got 'f32'}}
+  warp.store %c to %m[%z, %z] : !warp.acc<64x64xf32>, memref<?x?xbf16> {
+  ^bb0(%e: f32, %i: index, %j: index):
+    warp.yield %e : f32
+  }
+}
+
+// -----
+warp.kernel @pack(%x: f32) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<32x64xf32>>
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %c = warp.wait %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %a = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<32x64xf32>>
+  // expected-error@+1 {{expected the tile to have 64 rows, got 32}}
+  warp.pack %c columns 0 at (%z, %z) to %a : !warp.acc<64x64xf32>, !warp.tile<32x64xf32> {
+  ^bb0(%e: f32, %i: index, %j: index):
+    warp.yield %e : f32
+  }
+}
+
+// -----
+warp.kernel @pack(%x: f32) {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xf32>>
+  %q = warp.pipe "q" : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %c = warp.wait %q : !warp.pipe<tmem, 2, !warp.acc<64x64xf32>>
+  %a = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<64x64xf32>>
+  // expected-error@+1 {{expected columns within the accumulator's 64, got 32 to 96}}
+  warp.pack %c columns 32 at (%z, %z) to %a : !warp.acc<64x64xf32>, !warp.tile<64x64xf32> {
+  ^bb0(%e: f32, %i: index, %j: index):
+    warp.yield %e : f32
+  }
+}
