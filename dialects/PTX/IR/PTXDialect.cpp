@@ -35,7 +35,7 @@ static std::string list(unsigned first, unsigned count) {
 
 std::string BulkTensorLoadOp::getPtxText() {
   unsigned rank = getCoordinates().size();
-  return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
+  return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cta.global.mbarrier::complete_tx::"
                        "bytes [$0], [$1, {1}], [$2];",
                        rank, list(3, rank));
 }

@@ -17,6 +17,7 @@
 #include "dialects/Warp/IR/WarpDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace heddle {
 
@@ -168,7 +169,7 @@ private:
   mlir::LLVM::LLVMFuncOp func;
   mlir::Block *entry = nullptr;
   mlir::IRMapping mapping;
-  llvm::DenseMap<mlir::Value, PipeState> pipes;
+  llvm::MapVector<mlir::Value, PipeState> pipes;
   llvm::DenseMap<mlir::Value, mlir::Value> tilePipe;
   llvm::SmallVector<MemoryArg> memories;
   llvm::SmallVector<MapParam> maps;
