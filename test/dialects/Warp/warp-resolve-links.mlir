@@ -1,0 +1,162 @@
+// Accumulators go where the target's tensor cores keep them; engines that the target lacks
+// give way to those it has; multiplications that it lacks are refused.
+// RUN: heddle-opt %s --warp-resolve-links --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: heddle-opt %s --warp-resolve-links --split-input-file --verify-diagnostics | heddle-opt --split-input-file | FileCheck %s
+
+!acc = !warp.acc<128x64xf32>
+// mma.sync and wgmma accumulate in registers, one slot.
+// CHECK-LABEL: warp.kernel @sm80
+warp.kernel @sm80(%a: f32) attributes {target = "sm_80"} {
+  // CHECK: warp.pipe "sums" : <regs, 1, !warp.acc<128x64xf32>>
+  %p = warp.pipe "sums" : !warp.pipe<accumulator, 2, !acc>
+}
+
+// CHECK-LABEL: warp.kernel @sm90
+warp.kernel @sm90(%a: f32) attributes {target = "sm_90a"} {
+  // CHECK: %[[P:.*]] = warp.pipe "sums" : <regs, 1, !warp.acc<128x64xf32>>
+  %p = warp.pipe "sums" : !warp.pipe<accumulator, 2, !acc>
+  warp.stage @mma {
+    // CHECK: %[[C:.*]] = warp.acquire %[[P]] : !warp.pipe<regs, 1, !warp.acc<128x64xf32>>
+    %c = warp.acquire %p : !warp.pipe<accumulator, 2, !acc>
+    // CHECK: warp.commit %[[P]], %[[C]] : <regs, 1, !warp.acc<128x64xf32>>, !warp.acc<128x64xf32>
+    warp.commit %p, %c : !warp.pipe<accumulator, 2, !acc>, !acc
+  }
+}
+
+// tcgen05 accumulates in tensor memory and keeps the slots.
+// CHECK-LABEL: warp.kernel @sm100
+warp.kernel @sm100(%a: f32) attributes {target = "sm_100a"} {
+  // CHECK: warp.pipe "sums" : <tmem, 2, !warp.acc<128x64xf32>>
+  %p = warp.pipe "sums" : !warp.pipe<accumulator, 2, !acc>
+  // CHECK: warp.pipe "tiles" : <smem, 3, !warp.tile<8x64xbf16>>
+  %q = warp.pipe "tiles" : !warp.pipe<smem, 3, !warp.tile<8x64xbf16>>
+}
+
+!tiles = !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+// CHECK-LABEL: warp.kernel @no_bulk
+warp.kernel @no_bulk(%m: memref<?x?xbf16>) attributes {target = "sm_89"} {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "tiles" : !tiles
+  warp.stage @load {
+    %t = warp.acquire %p : !tiles
+    // CHECK: warp.copy %{{.*}} to %{{.*}} engine{{ +}}async
+    warp.copy %m[%z, %z] to %t engine bulk : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+    warp.commit %p : !tiles
+  }
+  warp.stage @store {
+    %t = warp.wait %p : !tiles
+    // CHECK: warp.copy %{{.*}} to %{{.*}} engine{{ +}}threads
+    warp.copy %t to %m[%z, %z] engine bulk : !warp.tile<8x64xbf16>, memref<?x?xbf16>
+    warp.release %p : !tiles
+  }
+}
+
+// CHECK-LABEL: warp.kernel @bulk
+warp.kernel @bulk(%m: memref<?x?xbf16>) attributes {target = "sm_120a"} {
+  %z = arith.constant 0 : index
+  %p = warp.pipe "tiles" : !tiles
+  warp.stage @load {
+    %t = warp.acquire %p : !tiles
+    // CHECK: warp.copy %{{.*}} to %{{[0-9]+}} : memref
+    warp.copy %m[%z, %z] to %t engine bulk : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+    warp.commit %p : !tiles
+  }
+}
+
+// -----
+// expected-error@+1 {{expected a target, as attribute or as option of warp-resolve-links, got none}}
+warp.kernel @none(%a: f32) {
+}
+
+// -----
+warp.kernel @cluster(%a: f32) attributes {target = "sm_90a"} {
+  // expected-error@+1 {{expected link smem, regs, tmem or accumulator, got cluster}}
+  %p = warp.pipe "p" : !warp.pipe<cluster, 2, !warp.tile<8x64xbf16>>
+}
+
+// -----
+warp.kernel @tmem(%a: f32) attributes {target = "sm_90a"} {
+  // expected-error@+1 {{expected a target with tensor memory for link tmem, got sm_90a}}
+  %p = warp.pipe "p" : !warp.pipe<tmem, 2, !warp.acc<128x64xf32>>
+}
+
+// -----
+warp.kernel @regs(%a: f32) attributes {target = "sm_103a"} {
+  // expected-error@+1 {{expected link tmem, since the tensor cores of sm_103a accumulate in tensor memory, got regs}}
+  %p = warp.pipe "p" : !warp.pipe<regs, 1, !warp.acc<128x64xf32>>
+}
+
+// -----
+!ab = !warp.pipe<smem, 2, !warp.tile<64x128xf8E4M3FN>>
+!sums = !warp.pipe<accumulator, 1, !warp.acc<64x64xf32>>
+warp.kernel @type(%x: f32) attributes {target = "sm_80"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !ab
+  %q = warp.pipe "q" : !sums
+  warp.stage @mma {
+    %a = warp.wait %p : !ab
+    %c = warp.acquire %q : !sums
+    // expected-error@+1 {{expected an operand type that the tensor cores of sm_80 take, got 'f8E4M3FN' for a; targets that take it: sm_89, sm_90a, sm_100a, sm_103a, sm_120a}}
+    %r = warp.mma %a, %a, %c accumulate %t : !warp.tile<64x128xf8E4M3FN>, !warp.tile<64x128xf8E4M3FN>, !warp.acc<64x64xf32>
+  }
+}
+
+// -----
+!ab = !warp.pipe<smem, 2, !warp.tile<64x64xi16>>
+!sums = !warp.pipe<accumulator, 1, !warp.acc<64x64xf32>>
+warp.kernel @integers(%x: f32) attributes {target = "sm_80"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !ab
+  %q = warp.pipe "q" : !sums
+  warp.stage @mma {
+    %a = warp.wait %p : !ab
+    %c = warp.acquire %q : !sums
+    // expected-error@+1 {{expected operand a to be f32, f16, bf16, f8E4M3FN or f8E5M2, got 'i16'}}
+    %r = warp.mma %a, %a, %c accumulate %t : !warp.tile<64x64xi16>, !warp.tile<64x64xi16>, !warp.acc<64x64xf32>
+  }
+}
+
+// -----
+!ab = !warp.pipe<smem, 2, !warp.tile<64x32xf32>, !warp.tile<64x32xf32, mn>>
+!sums = !warp.pipe<accumulator, 1, !warp.acc<64x64xf32>>
+warp.kernel @major(%x: f32) attributes {target = "sm_90a"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !ab
+  %q = warp.pipe "q" : !sums
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !ab
+    %c = warp.acquire %q : !sums
+    // expected-error@+1 {{expected operand b of 'f32' to be k-major, got '!warp.tile<64x32xf32, mn>'; a copy by threads can transpose}}
+    %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<64x32xf32>, !warp.tile<64x32xf32, mn>, !warp.acc<64x64xf32>
+  }
+}
+
+// -----
+!ab = !warp.pipe<smem, 2, !warp.tile<32x64xf16>, !warp.tile<64x64xf16>>
+!sums = !warp.pipe<accumulator, 1, !warp.acc<32x64xf32>>
+warp.kernel @rows(%x: f32) attributes {target = "sm_90a"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !ab
+  %q = warp.pipe "q" : !sums
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !ab
+    %c = warp.acquire %q : !sums
+    // expected-error@+1 {{expected accumulator rows to be a multiple of 64 on sm_90a, got 32}}
+    %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<32x64xf16>, !warp.tile<64x64xf16>, !warp.acc<32x64xf32>
+  }
+}
+
+// -----
+!ab = !warp.pipe<smem, 2, !warp.tile<64x64xf16>, !warp.tile<64x64xf16>>
+!sums = !warp.pipe<accumulator, 1, !warp.acc<64x64xf32>>
+warp.kernel @lanes(%x: f32) attributes {target = "sm_100a"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !ab
+  %q = warp.pipe "q" : !sums
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !ab
+    %c = warp.acquire %q : !sums
+    // expected-error@+1 {{expected 128 accumulator rows, the lanes of tensor memory, on sm_100a, got 64}}
+    %r = warp.mma %a, %b, %c accumulate %t : !warp.tile<64x64xf16>, !warp.tile<64x64xf16>, !warp.acc<64x64xf32>
+  }
+}
