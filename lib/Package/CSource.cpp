@@ -87,9 +87,9 @@ std::string escaped(std::string_view text) {
 std::string commentText(std::string_view text) {
   std::string result;
   for (char c : text) {
-    const bool joins = !result.empty() &&
-                       ((result.back() == '*' && c == '/') || (result.back() == '/' && c == '*'));
-    if (joins)
+    const bool opens = c == '*' && result.ends_with('/');
+    const bool closes = c == '/' && (result.ends_with('*') || result.ends_with("??")); // trigraph
+    if (opens || closes)
       result.push_back(' ');
     result.push_back(c == '\n' || (c >= 0x20 && c < 0x7f) ? c : '?');
   }

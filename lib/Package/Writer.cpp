@@ -8,8 +8,8 @@
 
 #include "heddle/Package/Reader.h"
 
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -27,8 +27,13 @@ Error ioError(const std::string &path, const char *what, int number) {
 /// The file that becomes the target; removed again unless it was renamed.
 class TemporaryFile {
 public:
-  explicit TemporaryFile(const std::string &target) : path(target + ".XXXXXX") {
-    fd = ::mkostemp(path.data(), O_CLOEXEC);
+  /// Creates it with the permissions that the user's mask leaves.
+  explicit TemporaryFile(const std::string &target) {
+    static std::atomic<unsigned> counter{0};
+    do {
+      path = target + "." + std::to_string(::getpid()) + "." + std::to_string(counter++) + ".tmp";
+      fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
   }
   ~TemporaryFile() {
     if (fd >= 0)
@@ -57,11 +62,9 @@ public:
     return 0;
   }
 
-  /// Gives it the permissions of a new file, flushes and closes it. 0, or errno.
+  /// Flushes and closes it. 0, or errno.
   int finish() {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    if (::fchmod(fd, 0666 & ~mask) != 0 || ::fsync(fd) != 0)
+    if (::fsync(fd) != 0)
       return errno;
     const int closed = ::close(fd);
     fd = -1;
