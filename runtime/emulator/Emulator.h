@@ -198,7 +198,7 @@ public:
   DeviceImpl &impl() { return *impl_; }
 
 private:
-  friend class MachineImpl;
+  friend class Machine;
   Device();
   std::unique_ptr<DeviceImpl> impl_;
 };

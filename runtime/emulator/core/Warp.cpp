@@ -1,0 +1,107 @@
+//===- Warp.cpp - blocking, convergence and errors of a warp -------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/emulator/core/Machine.h"
+#include "runtime/emulator/ops/Lanes.h"
+
+namespace heddle::emulator {
+
+WarpRef Warp::ref(const Instr &i) const {
+  WarpRef r;
+  const Launch &l = *cta->launch;
+  r.device = l.device->ordinal;
+  r.launch = l.id;
+  r.ctaId = cta->id;
+  r.clusterId = cta->cluster->id;
+  r.cta = cta->ctaid;
+  r.warp = index;
+  r.role = role;
+  r.line = i.line;
+  return r;
+}
+
+void Warp::fail(const Instr &i, ErrorKind kind, const std::string &message, int lane) {
+  Error e;
+  e.kind = kind;
+  e.message = message + " in '" + program->names[i.name].substr(0, 100) + "'";
+  e.line = i.line;
+  e.source = cta->launch->module->impl().location(i.loc);
+  e.role = std::string(role);
+  e.device = cta->launch->device->ordinal;
+  e.cta = cta->ctaid;
+  e.warp = int(index);
+  e.lane = lane;
+  signal |= SigStop;
+  m->addError(std::move(e), true);
+}
+
+void Warp::block(WaitOn on) {
+  if (m->observer && g->wait == WaitOn::None && on != WaitOn::Converge) {
+    static constexpr std::string_view names[] = {
+        "nothing", "other lanes", "barrier", "cluster barrier", "mbarrier", "cp.async group", "bulk group",
+        "wgmma group", "tcgen05 wait", "tensor memory", "register pool", "grid dependency", "sleep", "warpgroup"};
+    m->observer->blocked(ref(program->code[g->pc]), names[size_t(on)]);
+  }
+  g->wait = on;
+  g->epoch = on == WaitOn::Converge ? changes : cta->cluster->epoch;
+  g->canTimeout = false;
+  signal |= SigBlocked;
+}
+
+bool Warp::converged(uint32_t need) {
+  need &= live;
+  if ((g->mask & need) == need)
+    return true;
+  block(WaitOn::Converge);
+  return false;
+}
+
+void AsyncGroups::commit(uint32_t lanes) {
+  Group g{lanes, {}};
+  for (auto it = open.begin(); it != open.end();) {
+    if (it->lanes & lanes)
+      g.ops.push_back(it->op);
+    it->lanes &= ~lanes;
+    it = it->lanes ? std::next(it) : open.erase(it);
+  }
+  closed.push_back(std::move(g));
+}
+
+bool AsyncGroups::waited(uint32_t lanes, unsigned keep, bool reads, std::vector<uint64_t> *ops) {
+  for (uint32_t m = lanes; m; m &= m - 1) {
+    uint32_t bit = m & (0 - m);
+    unsigned newer = 0;
+    for (auto it = closed.rbegin(); it != closed.rend(); ++it) {
+      if (!(it->lanes & bit))
+        continue;
+      if (newer++ < keep)
+        continue;
+      for (const AsyncRef &op : it->ops)
+        if (!(reads ? op->readsDone : op->done))
+          return false;
+    }
+  }
+  if (ops) {
+    for (const Group &g : closed)
+      for (const AsyncRef &op : g.ops)
+        if (reads ? op->readsDone : op->done)
+          ops->push_back(op->id);
+  }
+  prune();
+  return true;
+}
+
+/// Forgets groups from the oldest on whose operations are all done.
+void AsyncGroups::prune() {
+  while (!closed.empty()) {
+    for (const AsyncRef &op : closed.front().ops)
+      if (!op->done)
+        return;
+    closed.pop_front();
+  }
+}
+
+} // namespace heddle::emulator
