@@ -22,9 +22,9 @@ using namespace heddle::warp;
 
 namespace {
 
-constexpr int64_t lanes = 128;     ///< of tensor memory: rows of an accumulator
-constexpr int64_t widePiece = 32;  ///< columns one warp reads at once
-constexpr int64_t pieceUnit = 16;  ///< columns are read in multiples of this
+constexpr int64_t lanes = 128;    ///< of tensor memory: rows of an accumulator
+constexpr int64_t widePiece = 32; ///< columns one warp reads at once
+constexpr int64_t pieceUnit = 16; ///< columns are read in multiples of this
 
 /// What the instruction and its descriptor call an operand type.
 struct OperandType {
@@ -94,18 +94,21 @@ private:
 
 LogicalResult Tcgen05Lowering::checkOperand(MmaOp op, TileType tile) {
   if (!operandType(tile.getElementType()))
-    return op.emitOpError("expected bf16, f16, f32 (tf32) or 8-bit float operands for tcgen05, got ")
+    return op.emitOpError(
+               "expected bf16, f16, f32 (tf32) or 8-bit float operands for tcgen05, got ")
            << tile.getElementType();
   if (tile.getMajor() == Major::MN && tile.getElementBytes() != 2)
     return op.emitOpError("expected K-major operands: of 16-bit types only are tiles of the "
                           "other order multiplied, got ")
            << tile;
   if (tile.getCols() % stepElements(tile))
-    return op.emitOpError("expected K to be a multiple of ") << stepElements(tile) << ", got " << tile;
+    return op.emitOpError("expected K to be a multiple of ")
+           << stepElements(tile) << ", got " << tile;
   return success();
 }
 
-/// Warps w of a role that reads tensor memory reach lanes 32 * (w % 4) on, wherever the role starts.
+/// Warps w of a role that reads tensor memory reach lanes 32 * (w % 4) on, wherever the role
+/// starts.
 LogicalResult Tcgen05Lowering::checkReaders(MmaOp op) {
   WalkResult result = k.kernel.walk([&](RoleOp role) {
     bool reads = false;
@@ -145,13 +148,16 @@ LogicalResult Tcgen05Lowering::check(MmaOp op) {
     return op.emitOpError("expected operands of one kind for tcgen05, got ")
            << a.getElementType() << " and " << b.getElementType();
   if (acc.getRows() != lanes)
-    return op.emitOpError("expected ") << lanes << " accumulator rows for tcgen05, got " << acc.getRows();
+    return op.emitOpError("expected ")
+           << lanes << " accumulator rows for tcgen05, got " << acc.getRows();
   if (acc.getCols() % 16 || acc.getCols() > 256)
-    return op.emitOpError("expected accumulator columns to be a multiple of 16 up to 256 for tcgen05, got ")
+    return op.emitOpError(
+               "expected accumulator columns to be a multiple of 16 up to 256 for tcgen05, got ")
            << acc.getCols();
   auto role = op->getParentOfType<RoleOp>();
   if (!role || !k.isSingleThreaded(role))
-    return op.emitOpError("expected a role whose work one thread can issue, got one with work for threads");
+    return op.emitOpError(
+        "expected a role whose work one thread can issue, got one with work for threads");
   bool regs = false;
   k.kernel.walk([&](PipeOp pipe) { regs |= pipe.getPipe().getType().getLink() == Link::Regs; });
   if (regs)
@@ -170,7 +176,8 @@ LogicalResult Tcgen05Lowering::check(MmaOp op) {
 /// size, which a K-major one ignores (PTX ISA, "tcgen05 shared memory descriptor").
 Value Tcgen05Lowering::descriptor(TileType tile, Value address) {
   uint64_t leading = tile.getMajor() == Major::K ? 1 : tile.getPanelBytes() >> 4;
-  uint64_t rest = (uint64_t(2) << 61) | (uint64_t(1) << 46) | (uint64_t(1024 >> 4) << 32) | (leading << 16);
+  uint64_t rest =
+      (uint64_t(2) << 61) | (uint64_t(1) << 46) | (uint64_t(1024 >> 4) << 32) | (leading << 16);
   Value start = e.bitAnd(e.shr(address, 4), 0x3fff);
   return e.bitOr(e.make<arith::ExtUIOp>(e.getI64Type(), start), e.i64(rest));
 }
