@@ -10,6 +10,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -145,6 +147,23 @@ std::string printLLVM(const LLVMProgram &program) {
   return text;
 }
 
+namespace {
+/// Keeps errors of the code generator; without it they would end the process.
+struct ErrorCollector : llvm::DiagnosticHandler {
+  explicit ErrorCollector(std::string &errors) : errors(errors) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() != llvm::DS_Error)
+      return true;
+    llvm::raw_string_ostream stream(errors);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    stream << (errors.empty() ? "" : "; ");
+    info.print(printer);
+    return true;
+  }
+  std::string &errors;
+};
+} // namespace
+
 Expected<std::string> generatePtx(LLVMProgram program, const target::Target &target) {
   auto machine = makeMachine(target);
   if (!machine)
@@ -154,7 +173,11 @@ Expected<std::string> generatePtx(LLVMProgram program, const target::Target &tar
   llvm::legacy::PassManager passes;
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     return Error{ErrorCode::Unsupported, "LLVM cannot emit PTX"};
+  std::string errors;
+  program.context->setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   passes.run(*program.module);
+  if (!errors.empty())
+    return Error{ErrorCode::InvalidArgument, "LLVM cannot generate code: " + errors};
   return std::string(ptx);
 }
 

@@ -9,10 +9,7 @@
 #include "dialects/Warp/Transforms/Passes.h"
 #include "heddle/Conversion/HeddleToWarp.h"
 #include "heddle/Conversion/LowerToLLVM.h"
-#if __has_include("heddle/Conversion/MathToNVVM.h")
 #include "heddle/Conversion/MathToNVVM.h"
-#define HAVE_MTN
-#endif
 #include "heddle/Conversion/PTXToLLVM.h"
 #include "heddle/Conversion/WarpToNVVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -76,9 +73,7 @@ static void addRolesToNVVM(OpPassManager &pm) {
 }
 
 static void addNVVMToLLVM(OpPassManager &pm, const PipelineOptions &options) {
-#ifdef HAVE_MTN
   pm.addPass(createConvertMathToNVVMPass());
-#endif
   pm.addPass(createConvertPTXToLLVMPass());
   pm.addPass(createLowerToLLVMPass());
   if (options.lineInfo) {

@@ -129,6 +129,7 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
   registerDialects(registry);
   registerTranslations(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // kernels are long, and the location says which
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
@@ -154,9 +155,8 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
     return chosen;
   if (auto ran = runJobs(options, *jobs); !ran)
     return ran;
-  if (options.verbose)
-    for (const auto &job : *jobs)
-      llvm::errs() << summarise(*job);
+  for (const auto &job : *jobs)
+    llvm::errs() << (options.verbose ? summarise(*job) : "") << warningsOf(*job);
   return timing.measure("write", [&] { return writeResults(options, *jobs); });
 }
 
@@ -177,6 +177,8 @@ int compilerMain(int argc, char **argv) {
   auto compiled = compile(options, timing, buildFolder);
   if (options.timing)
     llvm::errs() << timing.report();
+  if (options.useCache)
+    Cache::openDefault().prune();
   return compiled ? 0 : report(compiled.error());
 }
 

@@ -10,6 +10,7 @@
 #include "dialects/Warp/Transforms/Passes.h"
 #include "heddle/Conversion/HeddleToWarp.h"
 #include "heddle/Conversion/LowerToLLVM.h"
+#include "heddle/Conversion/MathToNVVM.h"
 #include "heddle/Conversion/PTXToLLVM.h"
 #include "heddle/Conversion/WarpToNVVM.h"
 #include "mlir/Conversion/Passes.h"
@@ -35,6 +36,7 @@ void heddle::tools::registerPasses() {
   registerConvertHeddleToWarpPass();
   warp::registerWarpPasses();
   registerConvertWarpToNVVMPass();
+  registerConvertMathToNVVMPass();
   registerConvertPTXToLLVMPass();
   registerLowerToLLVMPass();
   registerTransformsPasses();

@@ -4,12 +4,12 @@
 //
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: heddlec %s --arch=sm_80,sm_89,sm_90a,sm_100a,sm_103a,sm_120a --emit=cubin -o %t
-// RUN: %nvdisasm %t/linear.sm_80.cubin | FileCheck %s --check-prefixes=SYNC,ASYNC,ALL
-// RUN: %nvdisasm %t/linear.sm_89.cubin | FileCheck %s --check-prefixes=SYNC,ASYNC,ALL
-// RUN: %nvdisasm %t/linear.sm_90a.cubin | FileCheck %s --check-prefixes=WGMMA,ALL
-// RUN: %nvdisasm %t/linear.sm_100a.cubin | FileCheck %s --check-prefixes=TCGEN,ALL
-// RUN: %nvdisasm %t/linear.sm_103a.cubin | FileCheck %s --check-prefixes=TCGEN,ALL
-// RUN: %nvdisasm %t/linear.sm_120a.cubin | FileCheck %s --check-prefixes=BULK,ALL
+// RUN: %nvdisasm %t/linear.sm_80.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=SYNC,ASYNC
+// RUN: %nvdisasm %t/linear.sm_89.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=SYNC,ASYNC
+// RUN: %nvdisasm %t/linear.sm_90a.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=WGMMA
+// RUN: %nvdisasm %t/linear.sm_100a.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=TCGEN
+// RUN: %nvdisasm %t/linear.sm_103a.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=TCGEN
+// RUN: %nvdisasm %t/linear.sm_120a.cubin | FileCheck %s --implicit-check-not='{{(LDL|STL)[. ]}}' --check-prefixes=BULK
 
 // ASYNC-DAG: LDGSTS{{.*}}.128
 // SYNC-DAG: LDSM.16.{{M|MT}}88.4
@@ -17,14 +17,16 @@
 
 // WGMMA-DAG: UTMALDG.2D
 // WGMMA-DAG: HGMMA.64x{{[0-9]+}}x16.F32.BF16
+// WGMMA-DAG: STSM.16.M88.4
+// WGMMA-DAG: UTMASTG.2D
 
 // TCGEN-DAG: UTMALDG.2D
 // TCGEN-DAG: UTCHMMA
+// TCGEN-DAG: LDTM.x32
+// TCGEN-DAG: UTMASTG.2D
 
 // BULK-DAG: UTMALDG.2D
 // BULK-DAG: HMMA.16816.F32.BF16
-
-// ALL-NOT: {{(LDL|STL)[ .]}}
 
 heddle.kernel @linear(%x: tensor<?x7168xbf16>, %w: tensor<2112x7168xbf16>) -> tensor<?x2112xbf16> {
   %0 = heddle.gemm %x, %w transpose_b : (tensor<?x7168xbf16>, tensor<2112x7168xbf16>) -> tensor<?x2112xf32>

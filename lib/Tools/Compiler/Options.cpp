@@ -48,7 +48,9 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
   app.add_option("--chip", raw.chip, "The chip to plan for; see --list-chips")->type_name("CHIP");
   app.add_option("-o,--output", o.output, "The file to write; a folder when there are several")
       ->type_name("FILE");
-  app.add_option("--emit", raw.emit, "What to write: " + join(emitNames) + " (default: package)")
+  app.add_option("--emit", raw.emit,
+                 "What to write: " + join(emitNames) +
+                     " (default: by the extension of -o, else package)")
       ->type_name("WHAT");
   app.add_option("--schedule", o.schedule,
                  "Fix parts of the schedule, e.g. tile=128x256x64,stages=4")
@@ -101,6 +103,17 @@ void addChip(CompilerOptions &o, const std::string &name) {
                                              ", which " + std::string(o.chip->name) + " runs");
 }
 
+/// What the extension of -o asks for, when --emit does not say.
+Emit emitOfExtension(const std::string &output) {
+  static constexpr std::pair<std::string_view, Emit> extensions[] = {
+      {".ll", Emit::LLVM}, {".ptx", Emit::Ptx}, {".cubin", Emit::Cubin},
+      {".h", Emit::C},     {".c", Emit::C},     {".o", Emit::C}};
+  for (auto [extension, emit] : extensions)
+    if (output.ends_with(extension))
+      return emit;
+  return Emit::Package;
+}
+
 void interpret(CompilerOptions &o, const Raw &raw) {
   for (const std::string &name : raw.archs)
     addTarget(o, name);
@@ -112,7 +125,11 @@ void interpret(CompilerOptions &o, const Raw &raw) {
       throw CLI::ValidationError("--emit",
                                  "expected one of " + join(emitNames) + ", got '" + raw.emit + "'");
     o.emit = static_cast<Emit>(found - std::begin(emitNames));
+  } else {
+    o.emit = emitOfExtension(o.output);
   }
+  if (o.kernel.starts_with('@'))
+    o.kernel.erase(0, 1);
   if (o.input.empty() && !o.listTargets && !o.listChips)
     throw CLI::RequiredError("expected a spec file; --help shows examples");
 }

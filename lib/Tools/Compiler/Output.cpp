@@ -21,9 +21,31 @@ namespace path = llvm::sys::path;
 /// Names and contents.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
+/// Atomically; devices such as /dev/null, which cannot be replaced, are written to.
+static Expected<void> writeFile(const std::string &name, StringRef content) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(name, status) ||
+      status.type() == llvm::sys::fs::file_type::regular_file ||
+      status.type() == llvm::sys::fs::file_type::directory_file)
+    return pkg::writeFileAtomically(name, std::string_view(content));
+  std::error_code ec;
+  llvm::raw_fd_ostream stream(name, ec);
+  stream << content;
+  stream.close();
+  if (!ec && !stream.has_error())
+    return {};
+  std::string cause = (ec ? ec : stream.error()).message();
+  stream.clear_error();
+  return Error{ErrorCode::Io, "cannot write " + name + ": " + cause};
+}
+
+static StringRef asText(const std::vector<uint8_t> &bytes) {
+  return StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+}
+
 static Expected<void> writeFiles(const Files &files) {
   for (const auto &[name, content] : files)
-    if (auto written = pkg::writeFileAtomically(name, std::string_view(content)); !written)
+    if (auto written = writeFile(name, content); !written)
       return written;
   return {};
 }
@@ -62,14 +84,13 @@ static Expected<void> writeText(const CompilerOptions &options,
     llvm::outs().clear_error();
     return Error{ErrorCode::Io, "cannot write to standard output"};
   }
-  return pkg::writeFileAtomically(options.output, std::string_view(text));
+  return writeFile(options.output, text);
 }
 
 static Expected<void> writeCubins(const CompilerOptions &options,
                                   std::vector<std::unique_ptr<Job>> &jobs) {
   if (jobs.size() == 1)
-    return pkg::writeFileAtomically(outputPath(options, ".cubin"),
-                                    std::string_view(jobs[0]->compiled.cubin));
+    return writeFile(outputPath(options, ".cubin"), jobs[0]->compiled.cubin);
   if (!options.output.empty() && !llvm::sys::fs::is_directory(options.output))
     return Error{ErrorCode::InvalidArgument, "expected -o to be a folder for " +
                                                  std::to_string(jobs.size()) + " cubins, got " +
@@ -125,7 +146,7 @@ Expected<void> writeResults(const CompilerOptions &options,
     return bytes.takeError();
   if (options.emit == Emit::C)
     return writeC(options, std::move(*bytes));
-  return pkg::writeFileAtomically(outputPath(options, ".hdl"), *bytes);
+  return writeFile(outputPath(options, ".hdl"), asText(*bytes));
 }
 
 std::string listTargets() {
@@ -151,14 +172,19 @@ std::string listChips() {
 std::string summarise(const Job &job) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  for (const PtxasReport &report : job.reports) {
+  for (const PtxasReport &report : job.reports)
     stream << job.describe() << ": " << report.entry << " uses " << report.registers
            << " registers, " << report.barriers << " barriers, " << report.sharedBytes
            << " bytes of static shared memory" << (job.fromCache ? " (from the cache)" : "")
            << "\n";
+  return text;
+}
+
+std::string warningsOf(const Job &job) {
+  std::string text;
+  for (const PtxasReport &report : job.reports)
     for (const std::string &warning : report.warnings)
-      stream << "  " << warning << "\n";
-  }
+      text += "heddlec: warning: " + job.describe() + ": " + warning + "\n";
   return text;
 }
 

@@ -24,6 +24,9 @@ std::string listChips();
 /// One line a compiled entry: registers, shared memory, where the code came from.
 std::string summarise(const Job &job);
 
+/// The warnings of ptxas, one a line.
+std::string warningsOf(const Job &job);
+
 } // namespace heddle::tools
 
 #endif // HEDDLE_LIB_TOOLS_COMPILER_OUTPUT_H
