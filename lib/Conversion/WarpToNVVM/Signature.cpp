@@ -282,6 +282,13 @@ static std::string dtypeOf(Type type) {
   return text;
 }
 
+static bool isWritten(Value arg) {
+  return llvm::any_of(arg.getUsers(), [](Operation *user) {
+    auto copy = dyn_cast<CopyOp>(user);
+    return isa<StoreOp>(user) || (copy && !copy.isLoad());
+  });
+}
+
 void KernelLowering::attachManifest() {
   SmallVector<Attribute> args, mapAttrs, roles;
   auto named = [&](StringRef key, Attribute value) { return e.getNamedAttr(key, value); };
@@ -307,7 +314,7 @@ void KernelLowering::attachManifest() {
     args.push_back(e.getDictionaryAttr(
         {named("name", text(name)), named("kind", text("tensor")),
          named("dtype", text(dtypeOf(m.type.getElementType()))), named("shape", e.getArrayAttr(shape)),
-         named("strides", e.getArrayAttr(strides))}));
+         named("strides", e.getArrayAttr(strides)), named("output", e.getBoolAttr(isWritten(arg)))}));
   }
   for (MapParam &map : maps) {
     MemoryArg &m = *llvm::find_if(memories, [&](MemoryArg &x) { return x.index == map.arg; });
