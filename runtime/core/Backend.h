@@ -73,6 +73,7 @@ struct EntryDesc {
   std::string_view source; ///< the spec's text, for reports; may be empty
   std::array<unsigned, 3> block{1, 1, 1}, cluster{1, 1, 1};
   unsigned sharedBytes = 0;    ///< dynamic
+  unsigned registers = 0;      ///< a thread at launch; 0: unknown
   bool mustBeResident = false; ///< all its CTAs wait for each other: launch co-resident
   std::vector<ParamDesc> params;
   uint32_t paramBytes = 0;

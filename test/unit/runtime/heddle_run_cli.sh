@@ -1,0 +1,70 @@
+#!/bin/bash
+# heddle-run as its user meets it, on the emulated device: exit codes, messages, files.
+# usage: heddle_run_cli.sh HEDDLE_RUN WRITE_TEST_PACKAGES
+set -u
+tool=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$2" . || exit 1
+passed=0 failed=0
+
+# expect CODE PATTERN ARGUMENTS...: the exit code, and a pattern of grep -E in what it prints.
+expect() {
+  local code=$1 pattern=$2 out got
+  shift 2
+  out=$("$tool" "$@" 2>&1)
+  got=$?
+  if [ $got -eq "$code" ] && grep -qE -- "$pattern" <<<"$out"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'heddle-run %s\n  expected exit code %s and "%s", got %s:\n%s\n' "$*" "$code" "$pattern" $got "$out"
+  fi
+}
+on="--device emulator:sm_80,sms=2 --quiet"
+
+expect 0 'passed: D relative error 0 .* 300 of 300 points' $on vector_add.hdl --size N=300
+expect 0 'passed: D .* a sample of' $on vector_add.hdl --size N=3000 --check sampled
+expect 0 'time: median' $on vector_add.hdl --size N=10 --time 3
+expect 0 '"ok": true' $on vector_add.hdl --size N=10 --json
+expect 0 'nothing to compute' $on vector_add.hdl --size N=0
+expect 0 'emulator:sm_80' --list-devices
+expect 0 'heddle-run [0-9]' --version
+expect 1 'FAILED: D relative error' $on wrong.hdl --size N=300
+expect 1 '"ok": false' $on wrong.hdl --size N=300 --json
+expect 0 'variant 1' $on wrong.hdl --size N=300 --no-check
+expect 2 'package is required'
+expect 2 'expected NAME=VALUE' $on vector_add.hdl --size 300
+expect 2 'expected a number' $on vector_add.hdl --size N=x
+expect 2 'expected --size N=<number>' $on vector_add.hdl
+expect 2 'one of the sizes N, got M' $on vector_add.hdl --size M=3
+expect 2 'is given twice' $on vector_add.hdl --size N=3 --size N=4
+expect 2 'No such file' $on absent.hdl
+expect 2 'absent.npy: No such file' $on vector_add.hdl --input A=absent.npy
+expect 2 "expected --kernel to be one of vector_add, got 'conv'" $on vector_add.hdl --kernel conv --size N=3
+expect 2 'expected a variant from 1 to 1' $on vector_add.hdl --size N=3 --variant 2
+expect 3 'expected emulator:<target> with one of' --device emulator:none vector_add.hdl --size N=3
+expect 3 "got 'tpu:0'" --device tpu:0 vector_add.hdl --size N=3
+expect 4 'the package holds sm_120a' $on other_gpu.hdl --size N=3
+expect 5 'expected address|multiple of|expected grid' $on vector_add.hdl --size N=300 --strides A=2
+echo 'this is no package, whatever its name says' >damaged.hdl
+expect 4 'damaged.hdl' $on damaged.hdl --size N=3
+head -c 700 vector_add.hdl >cut.hdl
+expect 4 'cut.hdl' $on cut.hdl --size N=3
+: >empty.hdl
+expect 4 'empty.hdl' $on empty.hdl --size N=3
+
+# What one run writes another reads.
+expect 0 passed $on vector_add.hdl --size N=7 --output D=d.npy --output A=a.npy
+expect 0 passed $on vector_add.hdl --input A=d.npy --input B=a.npy --json
+head -c 40 d.npy >cut.npy
+expect 2 'cut.npy: the file ends in its header' $on vector_add.hdl --input A=cut.npy
+expect 2 'no/where.npy' $on vector_add.hdl --size N=7 --output D=no/where.npy
+if python3 -c 'import numpy' 2>/dev/null; then
+  python3 -c 'import numpy as n; assert n.load("d.npy").shape == (7,); n.save("f.npy", n.arange(6, dtype="f8"))' || failed=$((failed + 1))
+  expect 0 passed $on vector_add.hdl --input A=f.npy
+fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
