@@ -119,20 +119,35 @@ LogicalResult AllocatePass::placeColumns() {
 }
 
 /// Arrivals that complete a phase of the full barriers, for what `role` does to fill a
-/// slot. Bulk copies and tcgen05.mma arrive once, through the elected thread; each
+/// slot: bulk copies and tcgen05.mma arrive once, through the elected thread; each
 /// thread's cp.async arrive by themselves; of threads that write, one a warp arrives.
-static int64_t fullArrivals(PipeOp pipe, const PipeUses &uses, RoleOp role, const Target &target) {
-  bool bulk = false, async = false, threads = false, multiplied = false;
+static FailureOr<int64_t> fullArrivals(PipeOp pipe, const PipeUses &uses, RoleOp role,
+                                       const Target &target) {
+  std::optional<Agent> writer;
   for (AcquireOp acquire : uses.acquires)
-    for (const Access &access : getAccesses(acquire, target))
-      if (access.write) {
-        bulk |= access.agent == Agent::CopyEngine;
-        async |= access.agent == Agent::AsyncCopy;
-        threads |= access.agent == Agent::Threads;
-        multiplied |= access.agent == Agent::TensorCore;
-      }
-  int64_t warps = role.getNumWarps();
-  return bulk + multiplied + (async ? 32 * warps : 0) + (threads ? warps : 0);
+    for (const Access &access : getAccesses(acquire, target)) {
+      if (!access.write)
+        continue;
+      if (writer && *writer != access.agent)
+        return access.op->emitOpError("expected slots of pipe \"")
+               << pipe.getName() << "\" to be filled in one way, got " << describe(*writer)
+               << " and " << describe(access.agent);
+      writer = access.agent;
+    }
+  if (!writer)
+    return pipe.emitOpError("expected ")
+           << describeProcess(role) << " to write to pipe \"" << pipe.getName()
+           << "\", got no write";
+  switch (*writer) {
+  case Agent::CopyEngine:
+  case Agent::TensorCore:
+    return 1;
+  case Agent::AsyncCopy:
+    return 32 * role.getNumWarps();
+  case Agent::Threads:
+    break;
+  }
+  return role.getNumWarps();
 }
 
 /// Arrivals of one consuming role on the empty barriers.
@@ -149,15 +164,14 @@ LogicalResult AllocatePass::countArrivals(PipeOp pipe) {
   for (Operation *process : llvm::concat<Operation *>(uses.producers, uses.consumers))
     if (!isa<RoleOp>(process))
       return process->emitOpError("expected roles (run warp-assign-roles), got a stage");
-  int64_t full = fullArrivals(pipe, uses, cast<RoleOp>(uses.producers.front()), *target);
-  if (full == 0)
-    return pipe.emitOpError("expected ")
-           << describeProcess(uses.producers.front()) << " to write to pipe \"" << pipe.getName()
-           << "\", got no write";
+  FailureOr<int64_t> full =
+      fullArrivals(pipe, uses, cast<RoleOp>(uses.producers.front()), *target);
+  if (failed(full))
+    return failure();
   int64_t empty = 0;
   for (Operation *process : uses.consumers)
     empty += emptyArrivals(cast<RoleOp>(process), *target);
-  pipe.setProducers(full);
+  pipe.setProducers(*full);
   pipe.setConsumers(empty);
   return success();
 }

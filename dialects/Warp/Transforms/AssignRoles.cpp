@@ -124,12 +124,10 @@ void AssignRolesPass::classify() {
 
 /// Whether `warps` warps can divide an accumulator among them.
 static bool divides(AccType acc, int64_t warps, MmaFamily family) {
-  if (family == MmaFamily::Wgmma)
-    return warps % 4 == 0 && acc.getRows() % (16 * warps) == 0;
-  for (int64_t m = 1; m <= warps; ++m)
-    if (warps % m == 0 && acc.getRows() % (16 * m) == 0 && acc.getCols() % (8 * (warps / m)) == 0)
-      return true;
-  return false;
+  heddle::tuning::Schedule tile;
+  tile.tileM = acc.getRows(), tile.tileN = acc.getCols();
+  tile.mmaWarps = static_cast<int>(warps);
+  return heddle::tuning::warpGrid(tile, family).m != 0;
 }
 
 LogicalResult AssignRolesPass::countWarps() {
@@ -230,7 +228,10 @@ LogicalResult AssignRolesPass::place() {
 LogicalResult AssignRolesPass::checkRegisterPool() {
   if (!movesRegisters)
     return success();
-  int64_t launch = launchRegisters(*target, numWarps, schedule->ctasPerSM);
+  heddle::tuning::Schedule all;
+  all.loadWarps = static_cast<int>(numWarps), all.mmaWarps = 0;
+  all.ctasPerSM = schedule->ctasPerSM;
+  int64_t launch = heddle::tuning::launchRegisters(all, *target) / 8 * 8;
   int64_t groups = numWarps / 4, need = 0;
   std::string parts;
   for (int64_t group = 0; group < groups; ++group) {

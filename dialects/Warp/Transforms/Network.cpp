@@ -122,7 +122,7 @@ static SmallVector<Value> flowsTo(OpOperand &use) {
 SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
   Agent mma = target.mma == MmaFamily::MmaSync ? Agent::Threads : Agent::TensorCore;
   SmallVector<Access> accesses;
-  SmallVector<Value> work(taker->getResults());
+  SmallVector<Value> work(llvm::reverse(taker->getResults())); // the first part first
   DenseSet<Value> seen(work.begin(), work.end());
   while (!work.empty()) {
     Value value = work.pop_back_val();
@@ -187,12 +187,6 @@ bool runInStep(Operation *a, Operation *b, llvm::function_ref<bool(Value, Value)
   return x && y && areEquivalent(x.getLowerBound(), y.getLowerBound(), same) &&
          areEquivalent(x.getUpperBound(), y.getUpperBound(), same) &&
          areEquivalent(x.getStep(), y.getStep(), same);
-}
-
-int64_t launchRegisters(const Target &target, int64_t warps, int64_t ctasPerSM) {
-  int64_t groups = (warps + 3) / 4;
-  int64_t registers = target.registersPerSM / (128 * groups * std::max<int64_t>(1, ctasPerSM));
-  return std::min<int64_t>(registers, target.maxRegistersPerThread) / 8 * 8;
 }
 
 } // namespace heddle::warp

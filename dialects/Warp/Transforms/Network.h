@@ -91,10 +91,6 @@ bool areEquivalent(mlir::Value a, mlir::Value b,
 bool runInStep(mlir::Operation *a, mlir::Operation *b,
                llvm::function_ref<bool(mlir::Value, mlir::Value)> same = nullptr);
 
-/// Registers a thread gets at launch when `warps` warps are a CTA: what setmaxnreg
-/// redistributes. Source: ptxas of CUDA 13.0 gives 168 for 288 as for 384 threads.
-int64_t launchRegisters(const target::Target &target, int64_t warps, int64_t ctasPerSM);
-
 } // namespace heddle::warp
 
 #endif // HEDDLE_DIALECTS_WARP_TRANSFORMS_NETWORK_H
