@@ -2,6 +2,40 @@
 // D = bf16(A B^T) C^T. For each block of 64 columns of A B^T, the first mma sums over K,
 // the handoff rounds the sums to bf16 and packs them into a tile, and the second mma
 // multiplies the tile with a block of C.
+//
+// RUN: heddlec %s --arch=sm_80 --emit=roles | FileCheck %s --check-prefix=SM80
+// RUN: heddlec %s --arch=sm_90a --emit=roles | FileCheck %s --check-prefix=SM90A
+// RUN: heddlec %s --arch=sm_100a --emit=roles | FileCheck %s --check-prefix=SM100A
+// RUN: heddlec %s --arch=sm_120a --emit=roles | FileCheck %s --check-prefix=SM120A
+// What the roles level prints is what it reads: it compiles on from there.
+// RUN: heddlec %s --arch=sm_90a --emit=roles > %t.roles.mlir
+// RUN: heddlec %t.roles.mlir --emit=ptx -o - | FileCheck %s --check-prefix=SM90A-PTX
+// RUN: heddlec %s --arch=sm_80 --emit=ptx -o - | FileCheck %s --check-prefix=SM80-PTX
+// RUN: heddlec %s --arch=sm_100a --emit=ptx -o - | FileCheck %s --check-prefix=SM100A-PTX
+// RUN: heddlec %s --arch=sm_120a --emit=ptx -o - | FileCheck %s --check-prefix=SM120A-PTX
+// RUN: mkdir -p %t.cubins
+// RUN: %if ptxas %{ heddlec %s --arch=sm_80,sm_89,sm_90a,sm_100a,sm_103a,sm_120a --emit=cubin -o %t.cubins %}
+//
+// SM80: warp.role @load stages ["load"] warps 0 to 4
+// SM80: warp.role @mma1 stages ["mma1", "handoff"] warps 4 to 8
+// SM80: warp.role @mma2 stages ["mma2", "epilogue"] warps 8 to 12
+// SM80-PTX: cp.async
+// SM80-PTX: mma.sync
+// SM90A: warp.role @load stages ["load"] warps 0 to 1
+// SM90A: warp.role @mma1 stages ["mma1", "handoff"] warps 4 to 12
+// SM90A: warp.role @mma2 stages ["mma2", "epilogue"] warps 12 to 20
+// SM90A-PTX: wgmma.mma_async
+// SM100A: warp.role @load stages ["load"] warps 0 to 1
+// SM100A: warp.role @mma1 stages ["mma1"] warps 1 to 2
+// SM100A: warp.role @mma2 stages ["mma2"] warps 2 to 3
+// SM100A: warp.role @handoff stages ["handoff"] warps 4 to 8
+// SM100A: warp.role @epilogue stages ["epilogue"] warps 8 to 12
+// SM100A-PTX: tcgen05.mma
+// SM120A: warp.role @load stages ["load"] warps 0 to 1
+// SM120A: warp.role @mma1 stages ["mma1", "handoff"] warps 1 to 5
+// SM120A: warp.role @mma2 stages ["mma2", "epilogue"] warps 5 to 9
+// SM120A-PTX: cp.async.bulk.tensor
+// SM120A-PTX: mma.sync
 warp.kernel @mma_mma(
     %a: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "A", warp.dims = ["M", "K"]},
     %b: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "B", warp.dims = ["N", "K"]},

@@ -1,6 +1,39 @@
 // Two load stages, each with a pipe of its own, merge into one mma: A comes by bulk copies,
 // B, stored [K, N], is transposed by the threads that load it.
 // D = relu(A B), f32.
+//
+// RUN: heddlec %s --arch=sm_80 --emit=roles | FileCheck %s --check-prefix=SM80
+// RUN: heddlec %s --arch=sm_90a --emit=roles | FileCheck %s --check-prefix=SM90A
+// RUN: heddlec %s --arch=sm_100a --emit=roles | FileCheck %s --check-prefix=SM100A
+// RUN: heddlec %s --arch=sm_120a --emit=roles | FileCheck %s --check-prefix=SM120A
+// What the roles level prints is what it reads: it compiles on from there.
+// RUN: heddlec %s --arch=sm_90a --emit=roles > %t.roles.mlir
+// RUN: heddlec %t.roles.mlir --emit=ptx -o - | FileCheck %s --check-prefix=SM90A-PTX
+// RUN: heddlec %s --arch=sm_80 --emit=ptx -o - | FileCheck %s --check-prefix=SM80-PTX
+// RUN: heddlec %s --arch=sm_100a --emit=ptx -o - | FileCheck %s --check-prefix=SM100A-PTX
+// RUN: heddlec %s --arch=sm_120a --emit=ptx -o - | FileCheck %s --check-prefix=SM120A-PTX
+// RUN: mkdir -p %t.cubins
+// RUN: %if ptxas %{ heddlec %s --arch=sm_80,sm_89,sm_90a,sm_100a,sm_103a,sm_120a --emit=cubin -o %t.cubins %}
+//
+// SM80: warp.role @load_a stages ["load_a"] warps 0 to 4
+// SM80: warp.role @load_b stages ["load_b"] warps 4 to 8
+// SM80: warp.role @mma stages ["mma", "epilogue"] warps 8 to 12
+// SM80-PTX: cp.async
+// SM80-PTX: mma.sync
+// SM90A: warp.role @load_a stages ["load_a"] warps 0 to 1
+// SM90A: warp.role @mma stages ["mma", "epilogue"] warps 4 to 12
+// SM90A: warp.role @load_b stages ["load_b"] warps 12 to 16
+// SM90A-PTX: wgmma.mma_async
+// SM100A: warp.role @load_a stages ["load_a"] warps 0 to 1
+// SM100A: warp.role @mma stages ["mma"] warps 1 to 2
+// SM100A: warp.role @epilogue stages ["epilogue"] warps 4 to 8
+// SM100A: warp.role @load_b stages ["load_b"] warps 8 to 12
+// SM100A-PTX: tcgen05.mma
+// SM120A: warp.role @load_a stages ["load_a"] warps 0 to 1
+// SM120A: warp.role @load_b stages ["load_b"] warps 1 to 5
+// SM120A: warp.role @mma stages ["mma", "epilogue"] warps 5 to 9
+// SM120A-PTX: cp.async.bulk.tensor
+// SM120A-PTX: mma.sync
 warp.kernel @two_loads(
     %a: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "A", warp.dims = ["M", "K"]},
     %b: memref<?x?xbf16, strided<[?, 1]>> {warp.name = "B", warp.dims = ["K", "N"]},
