@@ -43,3 +43,15 @@ llvm.func @mistied(%a: f32) -> f32 {
   "ptx.wgmma_wait"(%a) {pending = 0 : i32} : (f32) -> ()
   llvm.return %a : f32
 }
+
+// -----
+
+// What comes from tensor memory passes through the wait in the same registers.
+// CHECK-LABEL: @tensor_memory
+llvm.func @tensor_memory(%address: i32) {
+  // CHECK: "tcgen05.ld.sync.aligned.32x32b.x2.b32 {$0, $1}, [$2];", "=f,=f,r,~{memory}" %arg0
+  %raw:2 = ptx.tcgen05_load %address : f32, f32
+  // CHECK: "tcgen05.wait::ld.sync.aligned;", "=f,=f,0,1,~{memory}"
+  %x:2 = ptx.tcgen05_wait_load %raw#0, %raw#1 : f32, f32
+  llvm.return
+}

@@ -144,8 +144,12 @@ LogicalResult Tcgen05Lowering::check(MmaOp op) {
   AccType acc = op.getAcc().getType();
   if (failed(checkOperand(op, a)) || failed(checkOperand(op, b)))
     return failure();
-  if (operandType(a.getElementType())->kind != operandType(b.getElementType())->kind)
-    return op.emitOpError("expected operands of one kind for tcgen05, got ")
+  // Of 8-bit types any two multiply; of the others only equal ones.
+  NVVM::Tcgen05MMAKind kind = operandType(a.getElementType())->kind;
+  if (a.getElementType() != b.getElementType() &&
+      (kind != NVVM::Tcgen05MMAKind::F8F6F4 || kind != operandType(b.getElementType())->kind))
+    return op.emitOpError(
+               "expected operands of one type, or two 8-bit float types, for tcgen05, got ")
            << a.getElementType() << " and " << b.getElementType();
   if (acc.getRows() != lanes)
     return op.emitOpError("expected ")
