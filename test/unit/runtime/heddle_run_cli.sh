@@ -47,7 +47,7 @@ expect 2 'expected a variant from 1 to 1' $on vector_add.hdl --size N=3 --varian
 expect 3 'expected emulator:<target> with one of' --device emulator:none vector_add.hdl --size N=3
 expect 3 "got 'tpu:0'" --device tpu:0 vector_add.hdl --size N=3
 expect 4 'the package holds sm_120a' $on other_gpu.hdl --size N=3
-expect 5 'expected address|multiple of|expected grid' $on vector_add.hdl --size N=300 --strides A=2
+expect 5 'expected stride 0 to be 1 .contiguous., got 2' $on vector_add.hdl --size N=300 --strides A=2
 echo 'this is no package, whatever its name says' >damaged.hdl
 expect 4 'damaged.hdl' $on damaged.hdl --size N=3
 head -c 700 vector_add.hdl >cut.hdl
@@ -57,7 +57,7 @@ expect 4 'empty.hdl' $on empty.hdl --size N=3
 
 # What one run writes another reads.
 expect 0 passed $on vector_add.hdl --size N=7 --output D=d.npy --output A=a.npy
-expect 0 passed $on vector_add.hdl --input A=d.npy --input B=a.npy --json
+expect 0 'passed: D .* 7 of 7 points' $on vector_add.hdl --input A=d.npy --input B=a.npy
 head -c 40 d.npy >cut.npy
 expect 2 'cut.npy: the file ends in its header' $on vector_add.hdl --input A=cut.npy
 expect 2 'no/where.npy' $on vector_add.hdl --size N=7 --output D=no/where.npy
