@@ -52,5 +52,7 @@ function(heddle_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} MLIR LLVM)
+  # Debian keeps libMLIR outside the loader's path.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()

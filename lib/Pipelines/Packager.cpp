@@ -171,8 +171,8 @@ Expected<void> Packager::add(CompiledKernel compiled) {
   std::string targetName(compiled.target->name);
   for (const CompiledEntry &entry : compiled.entries) {
     ManifestReader read("kernel @" + compiled.name + " for " + targetName);
-    DictionaryAttr manifest = *entry.manifest;
-    auto described = entry.interface ? readInterface(read, *entry.interface)
+    DictionaryAttr manifest = entry.manifest;
+    auto described = entry.interface ? readInterface(read, entry.interface)
                                      : interfaceOfManifest(read, manifest);
     if (described->name.empty())
       described->name = compiled.name;

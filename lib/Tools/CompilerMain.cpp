@@ -16,6 +16,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
+#include <mutex>
 
 using namespace mlir;
 
@@ -95,28 +96,26 @@ static Expected<void> choosePtxas(Session &session, const std::vector<std::uniqu
   return {};
 }
 
-/// Runs the passes of each job in turn and finishes them on a few threads.
+/// Runs the passes of each job in turn and finishes what they give on a few threads.
 static Expected<void> runJobs(const CompilerOptions &options,
                               std::vector<std::unique_ptr<Job>> &jobs) {
-  std::vector<std::optional<Error>> errors(jobs.size());
+  std::mutex mutex;
+  std::optional<Error> failed; // the first of them
+  auto note = [&](Expected<void> result) {
+    std::lock_guard lock(mutex);
+    if (!result && !failed)
+      failed = result.takeError();
+    return !failed;
+  };
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.jobs));
-  std::optional<Error> lowering;
-  for (size_t i = 0; i < jobs.size() && !lowering; ++i) {
-    if (auto lowered = jobs[i]->lower(); !lowered)
-      lowering = lowered.takeError();
-    else
-      pool.async([&, i] {
-        if (auto finished = jobs[i]->finish(); !finished)
-          errors[i] = finished.takeError();
-      });
+  for (auto &job : jobs) {
+    if (!note(job->lower()))
+      break;
+    for (auto &unit : job->units)
+      pool.async([&, job = job.get(), unit = unit.get()] { note(job->finish(*unit)); });
   }
   pool.wait();
-  for (std::optional<Error> &error : errors)
-    if (error)
-      return std::move(*error);
-  if (lowering)
-    return std::move(*lowering);
-  return {};
+  return failed ? Expected<void>(std::move(*failed)) : Expected<void>();
 }
 
 static Expected<void> compile(const CompilerOptions &options, Timing &timing,

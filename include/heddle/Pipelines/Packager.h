@@ -15,21 +15,18 @@
 #include "heddle/Package/package_generated.h"
 #include "heddle/Support/Result.h"
 #include "heddle/Target/Target.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include <string>
 #include <vector>
 
-namespace mlir {
-class DictionaryAttr;
-} // namespace mlir
-
 namespace heddle {
 
-/// One entry of an image. The attributes are borrowed from their context.
+/// One entry of an image. The attributes live as long as their MLIR context.
 struct CompiledEntry {
   std::string entry;
-  const mlir::DictionaryAttr *manifest = nullptr;  ///< never null
-  const mlir::DictionaryAttr *interface = nullptr; ///< null: made from the manifest
-  unsigned registers = 0;                          ///< as ptxas says; 0: unknown
+  mlir::DictionaryAttr manifest;  ///< never null
+  mlir::DictionaryAttr interface; ///< null: made from the manifest
+  unsigned registers = 0;         ///< as ptxas says; 0: unknown
 };
 
 /// Everything compiled from one kernel for one target.

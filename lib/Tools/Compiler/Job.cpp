@@ -18,8 +18,6 @@ namespace heddle::tools {
 
 std::string Job::describe() const { return "@" + kernel.name + " for " + std::string(target.name); }
 
-std::string Job::fileStem() const { return kernel.name + "." + std::string(target.name); }
-
 /// The level at which --emit is reached.
 static Level levelFor(Emit emit) {
   switch (emit) {
@@ -46,14 +44,14 @@ std::string Job::print(ModuleOp module) {
   return result + "\n";
 }
 
-Expected<void> Job::saveTemp(StringRef suffix, StringRef content) {
+Expected<void> Job::saveTemp(const std::string &name, StringRef suffix, StringRef content) {
   const std::string &folder = session.options.saveTemps;
   if (folder.empty())
     return {};
   if (std::error_code ec = llvm::sys::fs::create_directories(folder))
     return Error{ErrorCode::Io, "cannot make the folder " + folder + ": " + ec.message()};
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, fileStem() + "." + suffix);
+  llvm::sys::path::append(path, fileStem(name) + "." + suffix);
   return pkg::writeFileAtomically(std::string(path), std::string_view(content));
 }
 
@@ -87,86 +85,111 @@ Expected<void> Job::lower() {
       return stage;
     auto reached = static_cast<Level>(static_cast<int>(level) + 1);
     if (!options.saveTemps.empty())
-      if (auto saved = saveTemp(std::string(levelName(reached)) + ".mlir", print(*module)); !saved)
+      if (auto saved =
+              saveTemp(kernel.name, std::string(levelName(reached)) + ".mlir", print(*module));
+          !saved)
         return saved;
   }
-  if (goal != Level::LLVM) {
-    text = print(*module);
-    return {};
-  }
-  if (auto entries = collectEntries(*module); !entries)
-    return entries;
-  auto translated = session.timing.measure("translate", [&] { return translate(*module, target); });
-  if (!translated)
-    return translated.takeError().in(describe());
-  program = std::move(*translated);
+  if (goal == Level::LLVM)
+    return makeUnits(*module);
+  text = print(*module);
   return {};
 }
 
-Expected<void> Job::collectEntries(ModuleOp module) {
+/// The kernel functions of a module at Level::LLVM.
+static SmallVector<LLVM::LLVMFuncOp> entriesOf(ModuleOp module) {
+  return llvm::to_vector(
+      llvm::make_filter_range(module.getOps<LLVM::LLVMFuncOp>(),
+                              [](LLVM::LLVMFuncOp f) { return levelOf(f).has_value(); }));
+}
+
+/// Packages hold one image an entry, so that entries go through the back end side by side; as
+/// PTX or cubin they stay together.
+Expected<void> Job::makeUnits(ModuleOp module) {
+  SmallVector<LLVM::LLVMFuncOp> entries = entriesOf(module);
+  if (session.options.emit < Emit::Package || entries.size() == 1)
+    return addUnit(module, kernel.name);
+  for (LLVM::LLVMFuncOp entry : entries) {
+    OwningOpRef<ModuleOp> part = module.clone();
+    for (LLVM::LLVMFuncOp other : entriesOf(*part))
+      if (other.getSymName() != entry.getSymName())
+        other.erase();
+    if (auto added = addUnit(*part, entry.getSymName().str()); !added)
+      return added;
+  }
+  return {};
+}
+
+Expected<void> Job::addUnit(ModuleOp module, std::string name) {
+  auto unit = std::make_unique<Unit>();
+  unit->name = std::move(name);
+  CompiledKernel &compiled = unit->compiled;
   compiled.name = kernel.name;
   if (kernel.level == Level::Heddle)
     compiled.spec = kernel.text; // else the interface holds what the user wrote at first
   compiled.target = &target;
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!levelOf(function))
-      continue;
-    compiled.entries.push_back({function.getSymName().str()});
-    attributes.emplace_back(function->getAttrOfType<DictionaryAttr>("heddle.manifest"),
-                            function->getAttrOfType<DictionaryAttr>("heddle.interface"));
+  for (LLVM::LLVMFuncOp function : entriesOf(module)) {
+    CompiledEntry entry;
+    entry.entry = function.getSymName().str();
+    entry.manifest = function->getAttrOfType<DictionaryAttr>("heddle.manifest");
+    entry.interface = function->getAttrOfType<DictionaryAttr>("heddle.interface");
     function->removeAttr("heddle.manifest");
     function->removeAttr("heddle.interface");
-    if (!attributes.back().first && session.options.emit >= Emit::Package)
+    if (!entry.manifest && session.options.emit >= Emit::Package)
       return Error{ErrorCode::InvalidArgument,
-                   "expected attribute heddle.manifest on @" + function.getSymName().str() +
+                   "expected attribute heddle.manifest on @" + entry.entry +
                        ", which says how to launch it; without it, --emit=cubin still works"};
+    compiled.entries.push_back(std::move(entry));
   }
-  for (auto [entry, attribute] : llvm::zip(compiled.entries, attributes)) {
-    entry.manifest = &attribute.first;
-    entry.interface = attribute.second ? &attribute.second : nullptr;
-  }
+  auto translated = session.timing.measure("translate", [&] { return translate(module, target); });
+  if (!translated)
+    return translated.takeError().in(describe());
+  unit->program = std::move(*translated);
+  units.push_back(std::move(unit));
   return {};
 }
 
-Expected<void> Job::finish() {
+Expected<void> Job::finish(Unit &unit) {
   const CompilerOptions &options = session.options;
-  Timing &timing = session.timing;
-  if (levelFor(options.emit) != Level::LLVM)
-    return {};
-  timing.measure("llvm passes", [&] { optimise(program, target); });
+  session.timing.measure("llvm passes", [&] { optimise(unit.program, target); });
   if (options.emit == Emit::LLVM || !options.saveTemps.empty()) {
-    text = printLLVM(program);
-    if (auto saved = saveTemp("ll", text); !saved || options.emit == Emit::LLVM)
+    unit.text = printLLVM(unit.program);
+    if (auto saved = saveTemp(unit.name, "ll", unit.text); !saved || options.emit == Emit::LLVM)
       return saved;
   }
-  auto ptx = timing.measure("ptx", [&] { return generatePtx(std::move(program), target); });
+  auto ptx =
+      session.timing.measure("ptx", [&] { return generatePtx(std::move(unit.program), target); });
   if (!ptx)
     return ptx.takeError().in(describe());
-  if (auto saved = saveTemp("ptx", *ptx); !saved)
+  if (auto saved = saveTemp(unit.name, "ptx", *ptx); !saved)
     return saved;
-  if (options.emit == Emit::Ptx)
-    text = *ptx;
-  compiled.ptx = std::move(*ptx);
-  if (options.emit == Emit::Ptx || !session.ptxas)
+  unit.compiled.ptx = std::move(*ptx);
+  if (options.emit == Emit::Ptx) {
+    unit.text = unit.compiled.ptx;
     return {};
+  }
+  return session.ptxas ? assembleUnit(unit) : Expected<void>();
+}
+
+Expected<void> Job::assembleUnit(Unit &unit) {
   AssembleOptions assembling;
-  assembling.lineInfo = options.lineInfo;
-  assembling.timeout = std::chrono::seconds(options.ptxasSeconds);
-  auto assembly = timing.measure("ptxas", [&] {
-    return assemble(*session.ptxas, compiled.ptx, target, assembling, session.cache);
+  assembling.lineInfo = session.options.lineInfo;
+  assembling.timeout = std::chrono::seconds(session.options.ptxasSeconds);
+  auto assembly = session.timing.measure("ptxas", [&] {
+    return assemble(*session.ptxas, unit.compiled.ptx, target, assembling, session.cache);
   });
   if (!assembly)
     return assembly.takeError().in(describe());
-  reports = std::move(assembly->reports);
-  fromCache = assembly->cached;
-  for (CompiledEntry &entry : compiled.entries)
-    for (const PtxasReport &report : reports)
+  unit.reports = std::move(assembly->reports);
+  unit.fromCache = assembly->cached;
+  for (CompiledEntry &entry : unit.compiled.entries)
+    for (const PtxasReport &report : unit.reports)
       if (report.entry == entry.entry)
         entry.registers = report.registers;
-  compiled.cubin = std::move(assembly->cubin);
-  if (auto saved = saveTemp("cubin", compiled.cubin); !saved)
+  unit.compiled.cubin = std::move(assembly->cubin);
+  if (auto saved = saveTemp(unit.name, "cubin", unit.compiled.cubin); !saved)
     return saved;
-  return saveTemp("ptxas.txt", assembly->output);
+  return saveTemp(unit.name, "ptxas.txt", assembly->output);
 }
 
 } // namespace heddle::tools

@@ -23,42 +23,53 @@ struct Session {
   std::optional<Ptxas> ptxas; ///< absent: PTX only
 };
 
+/// A module on its way through the back end: all entries of a job together, or one of them.
+struct Unit {
+  std::string name; ///< for messages and files: "gemm", "gemm__unaligned"
+  LLVMProgram program;
+  CompiledKernel compiled;
+  std::string text; ///< of LLVM IR or PTX, when that is what --emit asks for
+  std::vector<PtxasReport> reports;
+  bool fromCache = false;
+};
+
 /// Compiles one kernel for one target, in two parts: `lower` uses MLIR and must run on the thread
-/// that owns the context; `finish` may run on any.
+/// that owns the context; `finish` may run on any, for each unit.
 class Job {
 public:
   Job(const Session &session, const InputKernel &kernel, const target::Target &target)
       : session(session), kernel(kernel), target(target) {}
 
-  /// Runs the passes up to what --emit asks for. For text forms the result is `text`.
+  /// Runs the passes up to what --emit asks for. For forms of MLIR the result is `text`, for the
+  /// others there are units to finish.
   Expected<void> lower();
-  /// Generates PTX and machine code as far as --emit asks for.
-  Expected<void> finish();
+  /// Generates PTX and machine code of a unit as far as --emit asks for.
+  Expected<void> finish(Unit &unit);
 
   const InputKernel &getKernel() const { return kernel; }
   const target::Target &getTarget() const { return target; }
   /// "@gemm for sm_90a".
   std::string describe() const;
   /// "gemm.sm_90a".
-  std::string fileStem() const;
+  std::string fileStem() const { return fileStem(kernel.name); }
 
-  std::string text; ///< of a text form
-  CompiledKernel compiled;
-  std::vector<PtxasReport> reports;
-  bool fromCache = false;
+  std::string text;
+  std::vector<std::unique_ptr<Unit>> units;
 
 private:
   Expected<void> runStage(mlir::ModuleOp module, Level from);
-  Expected<void> collectEntries(mlir::ModuleOp module);
-  Expected<void> saveTemp(llvm::StringRef suffix, llvm::StringRef content);
+  Expected<void> makeUnits(mlir::ModuleOp module);
+  Expected<void> addUnit(mlir::ModuleOp module, std::string name);
+  Expected<void> assembleUnit(Unit &unit);
+  Expected<void> saveTemp(const std::string &name, llvm::StringRef suffix, llvm::StringRef content);
   std::string print(mlir::ModuleOp module);
+  std::string fileStem(const std::string &name) const {
+    return name + "." + std::string(target.name);
+  }
 
   const Session &session;
   InputKernel kernel;
   const target::Target &target;
-  LLVMProgram program;
-  /// Attributes of entries: they live as long as the MLIR context.
-  std::vector<std::pair<mlir::DictionaryAttr, mlir::DictionaryAttr>> attributes;
 };
 
 } // namespace heddle::tools

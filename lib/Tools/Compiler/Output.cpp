@@ -75,6 +75,8 @@ static Expected<void> writeText(const CompilerOptions &options,
     if (jobs.size() > 1)
       text += (text.empty() ? "" : "\n") + (comment + job->describe()) + "\n";
     text += job->text;
+    for (auto &unit : job->units)
+      text += unit->text;
   }
   if (options.output.empty() || options.output == "-") {
     llvm::outs() << text;
@@ -90,7 +92,7 @@ static Expected<void> writeText(const CompilerOptions &options,
 static Expected<void> writeCubins(const CompilerOptions &options,
                                   std::vector<std::unique_ptr<Job>> &jobs) {
   if (jobs.size() == 1)
-    return writeFile(outputPath(options, ".cubin"), jobs[0]->compiled.cubin);
+    return writeFile(outputPath(options, ".cubin"), jobs[0]->units[0]->compiled.cubin);
   if (!options.output.empty() && !llvm::sys::fs::is_directory(options.output))
     return Error{ErrorCode::InvalidArgument, "expected -o to be a folder for " +
                                                  std::to_string(jobs.size()) + " cubins, got " +
@@ -99,7 +101,7 @@ static Expected<void> writeCubins(const CompilerOptions &options,
   for (auto &job : jobs) {
     llvm::SmallString<128> file(options.output);
     path::append(file, job->fileStem() + ".cubin");
-    files.emplace_back(std::string(file), job->compiled.cubin);
+    files.emplace_back(std::string(file), job->units[0]->compiled.cubin);
   }
   return writeFiles(files);
 }
@@ -107,8 +109,9 @@ static Expected<void> writeCubins(const CompilerOptions &options,
 static Expected<std::vector<uint8_t>> makePackage(std::vector<std::unique_ptr<Job>> &jobs) {
   Packager packager("heddlec " HEDDLE_VERSION);
   for (auto &job : jobs)
-    if (auto added = packager.add(std::move(job->compiled)); !added)
-      return added.takeError();
+    for (auto &unit : job->units)
+      if (auto added = packager.add(std::move(unit->compiled)); !added)
+        return added.takeError();
   return pkg::packageBytes(packager.package());
 }
 
@@ -172,19 +175,21 @@ std::string listChips() {
 std::string summarise(const Job &job) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  for (const PtxasReport &report : job.reports)
-    stream << job.describe() << ": " << report.entry << " uses " << report.registers
-           << " registers, " << report.barriers << " barriers, " << report.sharedBytes
-           << " bytes of static shared memory" << (job.fromCache ? " (from the cache)" : "")
-           << "\n";
+  for (const auto &unit : job.units)
+    for (const PtxasReport &report : unit->reports)
+      stream << job.describe() << ": " << report.entry << " uses " << report.registers
+             << " registers, " << report.barriers << " barriers, " << report.sharedBytes
+             << " bytes of static shared memory" << (unit->fromCache ? " (from the cache)" : "")
+             << "\n";
   return text;
 }
 
 std::string warningsOf(const Job &job) {
   std::string text;
-  for (const PtxasReport &report : job.reports)
-    for (const std::string &warning : report.warnings)
-      text += "heddlec: warning: " + job.describe() + ": " + warning + "\n";
+  for (const auto &unit : job.units)
+    for (const PtxasReport &report : unit->reports)
+      for (const std::string &warning : report.warnings)
+        text += "heddlec: warning: " + job.describe() + ": " + warning + "\n";
   return text;
 }
 
