@@ -24,7 +24,9 @@ constexpr size_t labelWidth = 12;
 class Page {
 public:
   void line(size_t indent, const std::string &content) {
-    text.append(indent, ' ').append(content).push_back('\n');
+    text.append(indent, ' ').append(content);
+    text.resize(text.find_last_not_of(' ') + 1); // an empty last column leaves padding
+    text.push_back('\n');
   }
   void item(size_t indent, const std::string &label, const std::string &content) {
     line(indent, padded(label, labelWidth) + content);

@@ -162,6 +162,18 @@ TEST_F(CSourceTest, EmbedsTheBytes) {
       std::equal(bytes.begin(), bytes.end(), package.bytes().begin(), package.bytes().end()));
 }
 
+TEST_F(CSourceTest, LeavesTheBytesToAnObjectFile) {
+  const PackageFile package = openSample(samplePackage());
+  Expected<CSource> with = generateCSource(package, "my-gemm");
+  Expected<CSource> without = generateCSource(package, "my-gemm", /*bytesInSource=*/false);
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ(bytesSymbol("my-gemm"), "my_gemm_hdl");
+  EXPECT_EQ(with->header, without->header);
+  EXPECT_THAT(without->header, HasSubstr("extern const unsigned char my_gemm_hdl[];"));
+  EXPECT_EQ(with->source.find(without->source), 0u);
+  EXPECT_EQ(without->source.find("my_gemm_hdl[]"), std::string::npos);
+}
+
 TEST_F(CSourceTest, MakesNamesThatCompilersTake) {
   PackageT package = samplePackage();
   KernelT &kernel = *package.kernels[0];

@@ -102,6 +102,15 @@ TEST_F(InspectTest, ShowsEverything) {
         "; cubin, 8 bytes",
         "; no cubin"})
     EXPECT_THAT(out, HasSubstr(part));
+  EXPECT_THAT(out, Not(HasSubstr(" \n")));
+}
+
+TEST_F(InspectTest, LeavesNoPaddingBehindAnUnknownNumberOfRegisters) {
+  PackageT package = samplePackage();
+  package.kernels[0]->variants[0]->roles[0]->registers = 0;
+  write(package);
+  ASSERT_EQ(run({file()}), 0) << err;
+  EXPECT_THAT(out, HasSubstr("load          warps 0-3\n"));
 }
 
 TEST_F(InspectTest, PrintsJson) {
