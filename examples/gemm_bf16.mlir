@@ -2,7 +2,7 @@
 // kernel runs, so one package serves every batch of tokens.
 //
 //   heddlec gemm_bf16.mlir --arch=sm_90a -o gemm_bf16.hdl
-//   heddle-run gemm_bf16.hdl --sizes=M=4096 --check
+//   heddle-run gemm_bf16.hdl --size M=4096
 heddle.kernel @gemm_bf16(%A: tensor<?x7168xbf16>, %B: tensor<2112x7168xbf16>) -> tensor<?x2112xbf16> {
   %d = heddle.gemm %A, %B transpose_b accumulate f32
     : (tensor<?x7168xbf16>, tensor<2112x7168xbf16>) -> tensor<?x2112xbf16>

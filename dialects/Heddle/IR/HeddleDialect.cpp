@@ -26,6 +26,13 @@ static bool isIdentifier(StringRef name) {
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+/// Words of size expressions, where names of dimensions stand as well.
+static bool isReserved(StringRef name) {
+  return llvm::is_contained<StringRef>({"constant", "symbol", "sm_count", "add", "sub", "mul",
+                                        "ceil_div", "floor_div", "mod", "min", "max"},
+                                       name);
+}
+
 static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> error, Type type, Attribute a) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto dims = dyn_cast<ArrayAttr>(a);
@@ -36,6 +43,8 @@ static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> error, Type t
     auto name = dyn_cast<StringAttr>(dim);
     if (!name || !isIdentifier(name))
       return error() << "expected heddle.dims to hold names of letters, digits and _, got " << dim;
+    if (isReserved(name))
+      return error() << "expected heddle.dims without the reserved name " << name.getValue();
   }
   return success();
 }

@@ -92,8 +92,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
 
 void KernelOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn setName) {
   for (BlockArgument arg : getBody().getArguments())
-    if (getArgAttr(arg.getArgNumber(), "heddle.name"))
-      setName(arg, getArgName(arg.getArgNumber()));
+    setName(arg, getArgName(arg.getArgNumber()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "Epilogue.h"
 #include "heddle/Kernels/Gemm.h"
+#include <map>
 
 using namespace mlir;
 
@@ -51,7 +52,8 @@ private:
 
   MemRefType memrefOf(const TensorArg &tensor);
   Operand operandOf(unsigned arg, bool kMajor, int64_t rows);
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  /// A constant, made once at the head of the kernel.
+  Value index(int64_t value);
   /// The size of dimension `dim` of tensor `arg`, a constant when static.
   Value sizeOf(unsigned arg, unsigned dim);
   Value tilesOf(Value size, int64_t tile) {
@@ -62,7 +64,7 @@ private:
   SmallVector<Value> at(const Item &item, Value row, Value col) {
     return s.batched ? SmallVector<Value>{item.batch, row, col} : SmallVector<Value>{row, col};
   }
-  void stage(StringRef name, function_ref<void(const Item &)> body);
+  void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
   /// Fills an element region of warp.store or warp.pack.
   void elementRegion(Region &region, const Item &item);
 
@@ -78,6 +80,8 @@ private:
   Value stream, kSteps, zero, one;
   Value operands, accumulator, out;
   warp::TileType outTile;
+  std::map<int64_t, Value> constants;
+  Operation *lastConstant = nullptr;
 };
 
 } // namespace
@@ -111,6 +115,21 @@ void NetworkBuilder::makeKernel() {
       kernel.setArgAttr(t.index, "warp.dims", b.getStrArrayAttr(dims));
   }
   b.setInsertionPointToStart(&kernel.getBody().front());
+}
+
+Value NetworkBuilder::index(int64_t value) {
+  Value &constant = constants[value];
+  if (!constant) {
+    OpBuilder::InsertionGuard guard(b);
+    Block &head = kernel.getBody().front();
+    if (lastConstant)
+      b.setInsertionPointAfter(lastConstant);
+    else
+      b.setInsertionPointToStart(&head);
+    constant = arith::ConstantIndexOp::create(b, loc, value);
+    lastConstant = constant.getDefiningOp();
+  }
+  return constant;
 }
 
 Value NetworkBuilder::sizeOf(unsigned arg, unsigned dim) {
@@ -165,7 +184,7 @@ void NetworkBuilder::makePipes() {
 // Stages
 //===----------------------------------------------------------------------===//
 
-void NetworkBuilder::stage(StringRef name, function_ref<void(const Item &)> body) {
+void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body) {
   OpBuilder::InsertionGuard guard(b);
   auto op = warp::StageOp::create(b, loc, name, IntegerAttr());
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
@@ -175,14 +194,16 @@ void NetworkBuilder::stage(StringRef name, function_ref<void(const Item &)> body
   block.addArguments({index_, index_, index_}, {loc, loc, loc});
   b.setInsertionPointToStart(&block);
   Item item;
-  item.row = arith::MulIOp::create(b, loc, block.getArgument(0), index(schedule.tileM));
-  item.col = arith::MulIOp::create(b, loc, block.getArgument(1), index(schedule.tileN));
   item.batch = block.getArgument(2);
+  if (usesTile) {
+    item.row = arith::MulIOp::create(b, loc, block.getArgument(0), index(schedule.tileM));
+    item.col = arith::MulIOp::create(b, loc, block.getArgument(1), index(schedule.tileN));
+  }
   body(item);
 }
 
 void NetworkBuilder::loadStage() {
-  stage("load", [&](const Item &item) {
+  stage("load", /*usesTile=*/true, [&](const Item &item) {
     auto loop = scf::ForOp::create(b, loc, zero, kSteps, one);
     b.setInsertionPointToStart(loop.getBody());
     auto slot = warp::AcquireOp::create(b, loc, operands);
@@ -199,7 +220,7 @@ void NetworkBuilder::loadStage() {
 }
 
 void NetworkBuilder::mmaStage() {
-  stage("mma", [&](const Item &) {
+  stage("mma", /*usesTile=*/false, [&](const Item &) {
     Value init = warp::AcquireOp::create(b, loc, accumulator).getSlots()[0];
     auto loop = scf::ForOp::create(b, loc, zero, kSteps, one, init);
     {
@@ -246,7 +267,7 @@ void NetworkBuilder::packChunks(const Item &item, Value acc) {
 }
 
 void NetworkBuilder::epilogueStage() {
-  stage("epilogue", [&](const Item &item) {
+  stage("epilogue", /*usesTile=*/true, [&](const Item &item) {
     Value acc = warp::WaitOp::create(b, loc, accumulator).getSlots()[0];
     out ? packChunks(item, acc) : storeDirect(item, acc);
     warp::ReleaseOp::create(b, loc, accumulator, Value(), 0);
@@ -254,7 +275,7 @@ void NetworkBuilder::epilogueStage() {
 }
 
 void NetworkBuilder::storeStage() {
-  stage("store", [&](const Item &item) {
+  stage("store", /*usesTile=*/true, [&](const Item &item) {
     for (int64_t first = 0; first < schedule.tileN; first += outTile.getCols()) {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;

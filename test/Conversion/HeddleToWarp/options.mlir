@@ -1,0 +1,17 @@
+// RUN: not heddle-opt %s --convert-heddle-to-warp 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not heddle-opt %s --convert-heddle-to-warp=target=sm_70 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not heddle-opt %s --convert-heddle-to-warp='target=sm_90a chip=V100' 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not heddle-opt %s --convert-heddle-to-warp='target=sm_80 chip=H200' 2>&1 | FileCheck %s --check-prefix=PAIR
+// RUN: not heddle-opt %s --convert-heddle-to-warp='target=sm_80 variant=fast' 2>&1 | FileCheck %s --check-prefix=VARIANT
+// RUN: heddle-opt %s --convert-heddle-to-warp='target=sm_90a chip=h20' | FileCheck %s
+
+// NONE: expected target to be one of sm_80, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, got ''
+// TARGET: expected target to be one of sm_80, sm_89, sm_90a, sm_100a, sm_103a, sm_120a, got 'sm_70'
+// CHIP: expected chip to be one of {{.*}}H200{{.*}}, got 'V100'
+// PAIR: expected a chip that runs sm_80, got H200, which runs sm_90a
+// VARIANT: expected variant to be bulk or unaligned, got 'fast'
+// CHECK: warp.kernel @k
+heddle.kernel @k(%A: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %0 = heddle.gemm %A, %A : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  heddle.return %0 : tensor<64x64xf16>
+}

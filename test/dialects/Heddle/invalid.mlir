@@ -1,0 +1,294 @@
+// RUN: heddle-opt %s --split-input-file --verify-diagnostics
+
+//===----------------------------------------------------------------------===//
+// heddle.kernel
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{expected argument a to be a tensor or an f32 scalar, got 'i32'}}
+heddle.kernel @arg_type(%a: i32) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to be a tensor or an f32 scalar, got 'f64'}}
+heddle.kernel @scalar_type(%a: f64) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to have elements of f32, f16, bf16, f8E4M3FN or f8E5M2, got 'i8'}}
+heddle.kernel @element(%a: tensor<4x4xi8>) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to have a tensor of rank 1 to 3, got 'tensor<*xf32>'}}
+heddle.kernel @unranked(%a: tensor<*xf32>) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to have a tensor of rank 1 to 3, got 'tensor<2x2x2x2xf32>'}}
+heddle.kernel @rank(%a: tensor<2x2x2x2xf32>) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to have sizes from 1 to 2147483647, got 0}}
+heddle.kernel @empty(%a: tensor<0x4xf32>) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected argument a to have sizes from 1 to 2147483647, got 2147483648}}
+heddle.kernel @huge(%a: tensor<2147483648x4xf32>) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected arguments and results of different names, got x twice}}
+heddle.kernel @same_name(%a: tensor<4xf32> {heddle.name = "x"}, %b: tensor<4xf32> {heddle.name = "x"}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{got D twice; give the result another with {heddle.name = "..."}}}
+heddle.kernel @result_name(%D: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  heddle.return %D : tensor<4x4xf32>
+}
+
+// -----
+
+heddle.kernel @no_return(%a: tensor<4x4xf32>) {
+  // expected-error@+1 {{block with no terminator}}
+  %0 = arith.addf %a, %a : tensor<4x4xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Attributes of arguments and results
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{expected heddle.dims to give one name for each dimension of 'tensor<4x4xf32>', got ["M"]}}
+heddle.kernel @dims_count(%a: tensor<4x4xf32> {heddle.dims = ["M"]}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.dims to hold names of letters, digits and _, got "M-1"}}
+heddle.kernel @dims_name(%a: tensor<4xf32> {heddle.dims = ["M-1"]}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.dims without the reserved name mul}}
+heddle.kernel @dims_reserved(%a: tensor<4xf32> {heddle.dims = ["mul"]}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{unsupported layout: expected the last dimension to be contiguous (stride 1), got strided<[1, 4]>}}
+heddle.kernel @column_major(%a: tensor<4x4xf32> {heddle.layout = strided<[1, 4]>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{unsupported layout: expected a stride of at least 8 in dimension 0 so that rows do not overlap, got 4}}
+heddle.kernel @overlap(%a: tensor<4x8xf32> {heddle.layout = strided<[4, 1]>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.layout to give one stride for each dimension of 'tensor<4x8xf32>', got strided<[1]>}}
+heddle.kernel @layout_rank(%a: tensor<4x8xf32> {heddle.layout = strided<[1]>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.layout without an offset, got strided<[8, 1], offset: 3>}}
+heddle.kernel @layout_offset(%a: tensor<4x8xf32> {heddle.layout = strided<[8, 1], offset: 3>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.layout to be strided<[...]>, got 8}}
+heddle.kernel @layout_kind(%a: tensor<4x8xf32> {heddle.layout = 8 : i64}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.name to be a name of letters, digits and _, got "a b"}}
+heddle.kernel @bad_name(%a: tensor<4x8xf32> {heddle.name = "a b"}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected heddle.name, heddle.dims or heddle.layout, got heddle.lay}}
+heddle.kernel @unknown(%a: tensor<4x8xf32> {heddle.lay = 1}) {
+  heddle.return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// heddle.return
+//===----------------------------------------------------------------------===//
+
+heddle.kernel @return_count(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{expected 1 values, got 0}}
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @return_type(%a: tensor<4x4xf32>) -> tensor<4x4xf16> {
+  // expected-error@+1 {{expected result D to be 'tensor<4x4xf16>', got 'tensor<4x4xf32>'}}
+  heddle.return %a : tensor<4x4xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// heddle.gemm
+//===----------------------------------------------------------------------===//
+
+heddle.kernel @gemm_rank(%a: tensor<4xf16>, %b: tensor<4x4xf16>) {
+  // expected-error@+1 {{expected a to have rank 2, or 3 with a batch, got 'tensor<4xf16>'}}
+  %0 = heddle.gemm %a, %b : (tensor<4xf16>, tensor<4x4xf16>) -> tensor<4x4xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_ranks(%a: tensor<2x4x4xf16>, %b: tensor<4x4xf16>) {
+  // expected-error@+1 {{expected operands and result of one rank, got 3, 2 and 3}}
+  %0 = heddle.gemm %a, %b : (tensor<2x4x4xf16>, tensor<4x4xf16>) -> tensor<2x4x4xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_types(%a: tensor<4x4xf16>, %b: tensor<4x4xbf16>) {
+  // expected-error@+1 {{expected operands of one element type, got 'f16' and 'bf16'}}
+  %0 = heddle.gemm %a, %b : (tensor<4x4xf16>, tensor<4x4xbf16>) -> tensor<4x4xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_result(%a: tensor<4x4xf16>, %b: tensor<4x4xf16>) {
+  // expected-error@+1 {{expected a result of f32, f16 or bf16, got 'f64'}}
+  %0 = heddle.gemm %a, %b : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf64>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_accumulate(%a: tensor<4x4xf16>, %b: tensor<4x4xf16>) {
+  // expected-error@+1 {{expected accumulate f32, got 'f16'}}
+  %0 = heddle.gemm %a, %b accumulate f16 : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf16>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_f32(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected precision tf32: f32 operands are multiplied in TF32}}
+  %0 = heddle.gemm %a, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gemm_precision(%a: tensor<4x4xf16>, %b: tensor<4x4xf16>) {
+  // expected-error@+1 {{expected no precision for operands of 'f16'}}
+  %0 = heddle.gemm %a, %b precision tf32 : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x4xf32>
+  heddle.return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Element-wise ops
+//===----------------------------------------------------------------------===//
+
+heddle.kernel @along_count(%b: tensor<8xf32>) {
+  // expected-error@+1 {{expected along to name one dimension of the result for each of 'tensor<8xf32>', got 2}}
+  %0 = heddle.broadcast %b along [0, 1] : tensor<8xf32> to tensor<4x8xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @along_range(%b: tensor<8xf32>) {
+  // expected-error@+1 {{expected along to hold dimensions of 'tensor<4x8xf32>', got 2}}
+  %0 = heddle.broadcast %b along [2] : tensor<8xf32> to tensor<4x8xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @along_order(%b: tensor<8x4xf32>) {
+  // expected-error@+1 {{expected along to be ascending, got 0 after 1}}
+  %0 = heddle.broadcast %b along [1, 0] : tensor<8x4xf32> to tensor<4x8xf32>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @broadcast_type(%b: tensor<8xf32>) {
+  // expected-error@+1 {{expected one element type, got 'f32' and 'f16'}}
+  %0 = heddle.broadcast %b along [1] : tensor<8xf32> to tensor<4x8xf16>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @splat(%x: f32) {
+  // expected-note@-1 {{prior use here}}
+  // expected-error@+1 {{use of value '%x' expects different type than prior uses: 'f16' vs 'f32'}}
+  %0 = heddle.splat %x : tensor<4x8xf16>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @relu(%x: tensor<4xf8E5M2>) {
+  // expected-error@+1 {{operand #0 must be ranked tensor of 32-bit float or 16-bit float or bfloat16 type values}}
+  %0 = heddle.relu %x : tensor<4xf8E5M2>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @silu(%x: tensor<4xf8E5M2>) {
+  // expected-error@+1 {{operand #0 must be ranked tensor of 32-bit float or 16-bit float or bfloat16 type values}}
+  %0 = heddle.silu %x : tensor<4xf8E5M2>
+  heddle.return
+}
+
+// -----
+
+heddle.kernel @gelu(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected string or keyword containing one of the following enum values for attribute 'form' [erf, tanh]}}
+  %0 = heddle.gelu %x form sigmoid : tensor<4xf32>
+  heddle.return
+}

@@ -1,0 +1,56 @@
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --mlir-print-op-generic | heddle-opt | FileCheck %s
+
+// Names of arguments survive, attributes of arguments and results print in place.
+// CHECK-LABEL: heddle.kernel @kernel(
+// CHECK-SAME: %x: tensor<?x64xbf16> {heddle.dims = ["T", "H"], heddle.layout = strided<[?, 1]>},
+// CHECK-SAME: %w: tensor<64x32xbf16>)
+// CHECK-SAME: -> (tensor<?x32xbf16> {heddle.layout = strided<[40, 1]>, heddle.name = "y"})
+// CHECK-SAME: attributes {schedule = "stages=3"}
+heddle.kernel @kernel(%x: tensor<?x64xbf16> {heddle.dims = ["T", "H"], heddle.layout = strided<[?, 1]>},
+                      %w: tensor<64x32xbf16>)
+    -> (tensor<?x32xbf16> {heddle.name = "y", heddle.layout = strided<[40, 1]>})
+    attributes {schedule = "stages=3"} {
+  // CHECK: %[[D:.*]] = heddle.gemm %x, %w : (tensor<?x64xbf16>, tensor<64x32xbf16>) -> tensor<?x32xbf16>
+  %0 = heddle.gemm %x, %w : (tensor<?x64xbf16>, tensor<64x32xbf16>) -> tensor<?x32xbf16>
+  // CHECK: heddle.return %[[D]] : tensor<?x32xbf16>
+  heddle.return %0 : tensor<?x32xbf16>
+}
+
+// A name that is not the SSA value's prints as an attribute.
+// CHECK-LABEL: heddle.kernel @names(
+// CHECK-SAME: %weights: tensor<8x8xf16>, %arg1: tensor<8x8xf16>)
+heddle.kernel @names(%0: tensor<8x8xf16> {heddle.name = "weights"}, %1: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  %2 = heddle.gemm %0, %1 : (tensor<8x8xf16>, tensor<8x8xf16>) -> tensor<8x8xf16>
+  heddle.return %2 : tensor<8x8xf16>
+}
+
+// Every clause of a product, and a batch.
+// CHECK-LABEL: heddle.kernel @gemm
+heddle.kernel @gemm(%a: tensor<?x16x?xf32>, %b: tensor<?x8x16xf32>) -> tensor<?x?x8xf32> {
+  // CHECK: heddle.gemm %a, %b transpose_a transpose_b accumulate f32 precision tf32 : (tensor<?x16x?xf32>, tensor<?x8x16xf32>) -> tensor<?x?x8xf32>
+  %0 = heddle.gemm %a, %b transpose_a transpose_b accumulate f32 precision tf32
+    : (tensor<?x16x?xf32>, tensor<?x8x16xf32>) -> tensor<?x?x8xf32>
+  heddle.return %0 : tensor<?x?x8xf32>
+}
+
+// Element-wise ops, beside those of arith and math.
+// CHECK-LABEL: heddle.kernel @elementwise
+heddle.kernel @elementwise(%a: tensor<?x16xf16>, %b: tensor<16x8xf16>, %bias: tensor<8xf32>,
+                           %alpha: f32) -> tensor<?x8xf32> {
+  %0 = heddle.gemm %a, %b : (tensor<?x16xf16>, tensor<16x8xf16>) -> tensor<?x8xf32>
+  // CHECK: heddle.broadcast %bias along [1] : tensor<8xf32> to tensor<?x8xf32>
+  %1 = heddle.broadcast %bias along [1] : tensor<8xf32> to tensor<?x8xf32>
+  // CHECK: heddle.splat %alpha : tensor<?x8xf32>
+  %2 = heddle.splat %alpha : tensor<?x8xf32>
+  %3 = math.fma %0, %2, %1 : tensor<?x8xf32>
+  // CHECK: heddle.relu %{{.*}} : tensor<?x8xf32>
+  %4 = heddle.relu %3 : tensor<?x8xf32>
+  // CHECK: heddle.silu %{{.*}} : tensor<?x8xf32>
+  %5 = heddle.silu %4 : tensor<?x8xf32>
+  // CHECK: heddle.gelu %{{[0-9]*}} : tensor<?x8xf32>
+  %6 = heddle.gelu %5 form erf : tensor<?x8xf32>
+  // CHECK: heddle.gelu %{{[0-9]*}} form tanh : tensor<?x8xf32>
+  %7 = heddle.gelu %6 form tanh : tensor<?x8xf32>
+  heddle.return %7 : tensor<?x8xf32>
+}
