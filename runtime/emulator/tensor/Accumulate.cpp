@@ -24,53 +24,87 @@ namespace heddle::emulator::tensor {
 
 namespace {
 
-constexpr unsigned maxN = 256, maxK = 96;
+constexpr unsigned maxK = 96;
 constexpr unsigned tileM = 4, tileN = 8;
 
-/// f32 nearest to or, with towardZero, not beyond `s`; NaN becomes canonical.
-inline float narrow(double s, bool towardZero) {
-  float f = static_cast<float>(s);
-  uint32_t bits = asBits(f);
-  if (towardZero)
-    bits -= std::fabs(static_cast<double>(f)) > std::fabs(s) ? 1 : 0;
-  return s != s ? asFloat(canonicalNaN32) : asFloat(bits);
-}
+/// Vectors of the compiler; an instruction set with shorter ones splits them.
+using Float8 = float __attribute__((vector_size(32)));
+using Int8 = int32_t __attribute__((vector_size(32)));
+using Double4 = double __attribute__((vector_size(32)));
+using Long4 = int64_t __attribute__((vector_size(32)));
+using Float4 = float __attribute__((vector_size(16)));
+using Int4 = int32_t __attribute__((vector_size(16)));
 
-inline float widenF16(double s) {
-  return s != s ? asFloat(canonicalNaN32) : decodeF16(static_cast<uint16_t>(encode(Elem::F16, s)));
+template <typename V> [[gnu::always_inline]] inline void load(V &to, const void *from) {
+  std::memcpy(&to, from, sizeof(V));
+}
+template <typename V> [[gnu::always_inline]] inline void store(void *to, const V &from) {
+  std::memcpy(to, &from, sizeof(V));
 }
 
 //===----------------------------------------------------------------------===//
 // Exact model
 //===----------------------------------------------------------------------===//
 
-/// sums (m x n) = A * B in binary64. b is k x n, n a multiple of tileN; rows of a and
-/// sums beyond m are not touched.
+/// round(sum + c) to f32, nearest or toward zero; NaN becomes canonical.
+[[gnu::always_inline]] inline void finish4(const double *sum, float *c, bool towardZero) {
+  Double4 s;
+  Float4 before;
+  load(s, sum);
+  load(before, c);
+  s += __builtin_convertvector(before, Double4);
+  const Float4 nearest = __builtin_convertvector(s, Float4);
+  const Double4 back = __builtin_convertvector(nearest, Double4);
+  // One place back where the conversion went away from zero (infinity: to the largest).
+  const Long4 away = ((s > 0) & (back > s)) | ((s < 0) & (back < s));
+  Int4 bits;
+  load(bits, &nearest);
+  if (towardZero)
+    bits += __builtin_convertvector(away, Int4); // a mask is -1
+  const Int4 nan = __builtin_convertvector(s != s, Int4);
+  bits = (bits & ~nan) | (nan & static_cast<int32_t>(canonicalNaN32));
+  store(c, bits);
+}
+
+/// A * B for tiles of tileM x tileN, then f(row, column, tile of tileN sums) for each row of
+/// a tile. T: binary64, or binary32 where integers are small enough to stay exact. n is a
+/// multiple of tileN.
+template <typename T, typename F>
 [[gnu::always_inline]] inline void productBody(unsigned m, unsigned n, unsigned k, const float *a,
-                                               const double *b, double *sums) {
+                                               const T *b, F f) {
+  T tileA[maxK * tileM]; // tileM rows of A, k-major; rows beyond m are zero
   for (unsigned row = 0; row < m; row += tileM) {
     const unsigned rows = std::min(tileM, m - row);
+    for (unsigned kk = 0; kk < k; ++kk)
+      for (unsigned r = 0; r < tileM; ++r)
+        tileA[kk * tileM + r] = r < rows ? static_cast<T>(a[(row + r) * k + kk]) : T(0);
     for (unsigned col = 0; col < n; col += tileN) {
-      double acc[tileM][tileN] = {};
-      if (rows == tileM) {
-        for (unsigned kk = 0; kk < k; ++kk) {
-          const double *bRow = b + kk * n + col;
-          for (unsigned r = 0; r < tileM; ++r) {
-            const double x = a[(row + r) * k + kk];
-            for (unsigned j = 0; j < tileN; ++j)
-              acc[r][j] += x * bRow[j];
-          }
-        }
-      } else {
-        for (unsigned kk = 0; kk < k; ++kk)
-          for (unsigned r = 0; r < rows; ++r)
-            for (unsigned j = 0; j < tileN; ++j)
-              acc[r][j] += static_cast<double>(a[(row + r) * k + kk]) * b[kk * n + col + j];
-      }
+      T acc[tileM][tileN] = {};
+      const T *bTile = b + col * k;
+      for (unsigned kk = 0; kk < k; ++kk, bTile += tileN)
+        for (unsigned r = 0; r < tileM; ++r)
+          for (unsigned j = 0; j < tileN; ++j)
+            acc[r][j] += tileA[kk * tileM + r] * bTile[j];
       for (unsigned r = 0; r < rows; ++r)
-        std::memcpy(sums + (row + r) * n + col, acc[r], sizeof(acc[r]));
+        f(row + r, col, acc[r]);
     }
   }
+}
+
+[[gnu::always_inline]] inline void exactBody(unsigned m, unsigned n, unsigned k, const float *a,
+                                             const double *b, bool towardZero, float *c) {
+  productBody(m, n, k, a, b, [&](unsigned row, unsigned col, const double *sums) {
+    finish4(sums, c + row * n + col, towardZero);
+    finish4(sums + 4, c + row * n + col + 4, towardZero);
+  });
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void sumsBody(unsigned m, unsigned n, unsigned k, const float *a,
+                                            const T *b, T *sums) {
+  productBody(m, n, k, a, b, [&](unsigned row, unsigned col, const T *tile) {
+    std::memcpy(sums + row * n + col, tile, tileN * sizeof(T));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,66 +121,69 @@ inline int exponentOf(float x, int smallest) {
   return std::max(field == 0 ? -126 : field - 127, smallest);
 }
 
-inline float powerOfTwo(int exponent) {
-  return asFloat(static_cast<uint32_t>(exponent + 127) << 23);
-}
-
-struct TruncatedRow {
-  unsigned n, k;
+struct Truncated {
+  unsigned m, n, k;
+  unsigned strideA; ///< of the rows of a and ea
+  unsigned panel;   ///< elements of a panel of b and eb
   int fraction;
-  const float *a; ///< k
-  const int *ea;  ///< k
-  const float *b; ///< k x n
-  const int *eb;  ///< k x n
-  uint32_t keep;  ///< mantissa mask of the result
+  const float *a, *b; ///< m x k (strided), panels
+  const int *ea, *eb; ///< exponents of the elements
+  uint32_t keep;      ///< bits of the result's pattern
 };
 
-/// One row: c = truncate(align(a * b), align(c)).
-[[gnu::always_inline]] inline void truncatedBody(const TruncatedRow &row, float *c) {
-  const unsigned n = row.n;
-  int top[maxN];
-  int32_t sum[maxN];
-  float up[maxN], down[maxN];
-  for (unsigned j = 0; j < n; ++j) {
-    const int field = static_cast<int>(asBits(c[j]) >> 23 & 0xff);
-    top[j] = (asBits(c[j]) & 0x7fffffff) == 0 ? noExponent : std::max(field, 1) - 127;
-  }
-  for (unsigned kk = 0; kk < row.k; ++kk) {
-    const int *eb = row.eb + kk * n;
-    const int ea = row.ea[kk];
-    for (unsigned j = 0; j < n; ++j)
-      top[j] = std::max(top[j], ea + eb[j]);
-  }
-  for (unsigned j = 0; j < n; ++j) {
-    // Below 2^-100 everything is flushed the same way: the scale stays a normal float.
-    const int exponent = std::max(top[j], -100);
-    up[j] = powerOfTwo(row.fraction - exponent);
-    down[j] = powerOfTwo(exponent - row.fraction);
-    sum[j] = static_cast<int32_t>(c[j] * up[j]);
-  }
-  for (unsigned kk = 0; kk < row.k; ++kk) {
-    const float *b = row.b + kk * n;
-    const float a = row.a[kk];
-    for (unsigned j = 0; j < n; ++j)
-      sum[j] += static_cast<int32_t>(a * b[j] * up[j]);
-  }
-  for (unsigned j = 0; j < n; ++j)
-    c[j] = asFloat(asBits(static_cast<float>(sum[j]) * down[j]) & row.keep);
-}
-
-//===----------------------------------------------------------------------===//
-// Integers
-//===----------------------------------------------------------------------===//
-
-[[gnu::always_inline]] inline void integerBody(const DenseInt &d, int32_t *sums) {
-  for (unsigned row = 0; row < d.m; ++row) {
-    int32_t *out = sums + row * d.n;
-    std::fill(out, out + d.n, 0);
-    for (unsigned kk = 0; kk < d.k; ++kk) {
-      const int32_t x = d.a[row * d.k + kk];
-      const int16_t *b = d.b + kk * d.n;
-      for (unsigned j = 0; j < d.n; ++j)
-        out[j] += x * b[j];
+/// c = truncate(align(a * b), align(c)) for tiles of tileM x 8 elements.
+[[gnu::always_inline]] inline void truncatedBody(const Truncated &t, float *c) {
+  for (unsigned row = 0; row < t.m; row += tileM) {
+    const unsigned rows = std::min(tileM, t.m - row);
+    // Rows beyond m repeat the last one; their results are dropped.
+    const float *a[tileM];
+    const int *ea[tileM];
+    for (unsigned r = 0; r < tileM; ++r) {
+      a[r] = t.a + (row + std::min(r, rows - 1)) * t.strideA;
+      ea[r] = t.ea + (row + std::min(r, rows - 1)) * t.strideA;
+    }
+    for (unsigned col = 0; col < t.n; col += 8) {
+      Int8 top[tileM], sum[tileM];
+      Float8 up[tileM], down[tileM];
+      for (unsigned r = 0; r < tileM; ++r) {
+        load(top[r], c + (row + std::min(r, rows - 1)) * t.n + col); // the bits
+        const Int8 magnitude = top[r] & 0x7fffffff;
+        const Int8 field = magnitude >> 23;
+        const Int8 zero = magnitude == 0;
+        top[r] = (zero & noExponent) | (~zero & ((field > 1 ? field : field * 0 + 1) - 127));
+      }
+      for (unsigned kk = 0; kk < t.k; ++kk) {
+        Int8 eb;
+        load(eb, t.eb + col / 8 * t.panel + kk * 8);
+        for (unsigned r = 0; r < tileM; ++r) {
+          const Int8 e = eb + ea[r][kk];
+          top[r] = e > top[r] ? e : top[r];
+        }
+      }
+      for (unsigned r = 0; r < tileM; ++r) {
+        // Below 2^-100 everything is cut the same way: the scale stays a normal float.
+        const Int8 exponent = top[r] > -100 ? top[r] : top[r] * 0 - 100;
+        const Int8 upBits = (t.fraction - exponent + 127) << 23;
+        const Int8 downBits = (exponent - t.fraction + 127) << 23;
+        load(up[r], &upBits);
+        load(down[r], &downBits);
+        Float8 start;
+        load(start, c + (row + std::min(r, rows - 1)) * t.n + col);
+        sum[r] = __builtin_convertvector(start * up[r], Int8); // toward zero
+      }
+      for (unsigned kk = 0; kk < t.k; ++kk) {
+        Float8 b;
+        load(b, t.b + col / 8 * t.panel + kk * 8);
+        for (unsigned r = 0; r < tileM; ++r)
+          sum[r] += __builtin_convertvector(b * a[r][kk] * up[r], Int8);
+      }
+      for (unsigned r = 0; r < rows; ++r) {
+        const Float8 value = __builtin_convertvector(sum[r], Float8) * down[r];
+        Int8 bits;
+        load(bits, &value);
+        bits &= static_cast<int32_t>(t.keep);
+        store(c + (row + r) * t.n + col, bits);
+      }
     }
   }
 }
@@ -156,70 +193,49 @@ struct TruncatedRow {
 //===----------------------------------------------------------------------===//
 
 struct Kernels {
-  void (*product)(unsigned, unsigned, unsigned, const float *, const double *, double *);
-  void (*truncated)(const TruncatedRow &, float *);
-  void (*integer)(const DenseInt &, int32_t *);
+  void (*exact)(unsigned, unsigned, unsigned, const float *, const double *, bool, float *);
+  void (*sums)(unsigned, unsigned, unsigned, const float *, const double *, double *);
+  void (*smallSums)(unsigned, unsigned, unsigned, const float *, const float *, float *);
+  void (*truncated)(const Truncated &, float *);
 };
 
-void productBase(unsigned m, unsigned n, unsigned k, const float *a, const double *b, double *s) {
-  productBody(m, n, k, a, b, s);
+void exactBase(unsigned m, unsigned n, unsigned k, const float *a, const double *b, bool towardZero,
+               float *c) {
+  exactBody(m, n, k, a, b, towardZero, c);
 }
-void truncatedBase(const TruncatedRow &row, float *c) { truncatedBody(row, c); }
-void integerBase(const DenseInt &d, int32_t *s) { integerBody(d, s); }
+void sumsBase(unsigned m, unsigned n, unsigned k, const float *a, const double *b, double *s) {
+  sumsBody(m, n, k, a, b, s);
+}
+void smallSumsBase(unsigned m, unsigned n, unsigned k, const float *a, const float *b, float *s) {
+  sumsBody(m, n, k, a, b, s);
+}
+void truncatedBase(const Truncated &t, float *c) { truncatedBody(t, c); }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void productAvx2(unsigned m, unsigned n, unsigned k, const float *a,
-                                             const double *b, double *s) {
-  productBody(m, n, k, a, b, s);
+[[gnu::target("avx2,fma")]] void exactAvx2(unsigned m, unsigned n, unsigned k, const float *a,
+                                           const double *b, bool towardZero, float *c) {
+  exactBody(m, n, k, a, b, towardZero, c);
 }
-[[gnu::target("avx2")]] void truncatedAvx2(const TruncatedRow &row, float *c) {
-  truncatedBody(row, c);
+[[gnu::target("avx2,fma")]] void sumsAvx2(unsigned m, unsigned n, unsigned k, const float *a,
+                                          const double *b, double *s) {
+  sumsBody(m, n, k, a, b, s);
 }
-[[gnu::target("avx2")]] void integerAvx2(const DenseInt &d, int32_t *s) { integerBody(d, s); }
+[[gnu::target("avx2,fma")]] void smallSumsAvx2(unsigned m, unsigned n, unsigned k, const float *a,
+                                               const float *b, float *s) {
+  sumsBody(m, n, k, a, b, s);
+}
+[[gnu::target("avx2")]] void truncatedAvx2(const Truncated &t, float *c) { truncatedBody(t, c); }
 #endif
 
 const Kernels &kernels() {
   static const Kernels chosen = [] {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return Kernels{productAvx2, truncatedAvx2, integerAvx2};
+      return Kernels{exactAvx2, sumsAvx2, smallSumsAvx2, truncatedAvx2};
 #endif
-    return Kernels{productBase, truncatedBase, integerBase};
+    return Kernels{exactBase, sumsBase, smallSumsBase, truncatedBase};
   }();
   return chosen;
-}
-
-/// Scratch of a thread: it is reused, so that an instruction allocates nothing.
-struct Scratch {
-  std::vector<double> b, sums;
-  std::vector<int> ea, eb;
-  std::vector<int32_t> integers;
-};
-Scratch &scratch() {
-  thread_local Scratch instance;
-  return instance;
-}
-
-void accumulateExact(const DenseFloat &d, const AccumulateModel &model, bool useC, bool toF16,
-                     float *c) {
-  Scratch &s = scratch();
-  s.b.assign(d.b, d.b + d.k * d.n);
-  s.sums.resize(d.m * d.n);
-  kernels().product(d.m, d.n, d.k, d.a, s.b.data(), s.sums.data());
-  const unsigned total = d.m * d.n;
-  const double *sums = s.sums.data();
-  if (!useC)
-    std::fill(c, c + total, 0.0f);
-  if (toF16) {
-    for (unsigned i = 0; i < total; ++i)
-      c[i] = widenF16(sums[i] + c[i]);
-  } else if (model.towardZero) {
-    for (unsigned i = 0; i < total; ++i)
-      c[i] = narrow(sums[i] + c[i], true);
-  } else {
-    for (unsigned i = 0; i < total; ++i)
-      c[i] = narrow(sums[i] + c[i], false);
-  }
 }
 
 bool allFinite(const float *x, unsigned count) {
@@ -229,63 +245,70 @@ bool allFinite(const float *x, unsigned count) {
   return finite;
 }
 
-void accumulateTruncated(const DenseFloat &d, const AccumulateModel &model, bool useC, bool toF16,
-                         float *c) {
-  const unsigned total = d.m * d.n;
-  if (!useC)
-    std::fill(c, c + total, 0.0f);
-  if (!allFinite(d.a, d.m * d.k) || !allFinite(d.b, d.k * d.n) || !allFinite(c, total)) {
-    // Infinities and NaN decide the result alone; finite elements of such an
-    // instruction are given exactly.
-    accumulateExact(d, model, true, toF16, c);
-    return;
-  }
-  Scratch &s = scratch();
-  s.ea.resize(d.m * d.k);
-  s.eb.resize(d.k * d.n);
-  for (unsigned i = 0; i < d.m * d.k; ++i)
-    s.ea[i] = exponentOf(d.a[i], d.minExponentA);
-  for (unsigned i = 0; i < d.k * d.n; ++i)
-    s.eb[i] = exponentOf(d.b[i], d.minExponentB);
-  const unsigned block = model.block ? model.block : d.k;
-  const uint32_t keep = toF16 ? ~0u : ~0u << (23 - std::min<unsigned>(23, model.fractionBits));
-  for (unsigned k0 = 0; k0 < d.k; k0 += block)
-    for (unsigned row = 0; row < d.m; ++row) {
-      const TruncatedRow one{d.n,
-                             std::min(block, d.k - k0),
-                             model.fractionBits,
-                             d.a + row * d.k + k0,
-                             s.ea.data() + row * d.k + k0,
-                             d.b + k0 * d.n,
-                             s.eb.data() + k0 * d.n,
-                             keep};
-      float *out = c + row * d.n;
-      kernels().truncated(one, out);
-      if (toF16)
-        for (unsigned j = 0; j < d.n; ++j)
-          out[j] = widenF16(out[j]);
-    }
-}
-
 } // namespace
 
-void accumulate(const DenseFloat &operands, const AccumulateModel &model, bool useC, bool toF16,
-                float *c) {
-  if (model.fractionBits)
-    accumulateTruncated(operands, model, useC, toF16, c);
-  else
-    accumulateExact(operands, model, useC, toF16, c);
+void Products::setB(unsigned newN, unsigned newK, const float *newB, int minExponentB,
+                    const AccumulateModel &newModel) {
+  n = newN, k = newK, b = newB, model = newModel;
+  wideB.resize(k * n);
+  std::copy_n(b, k * n, wideB.begin());
+  if (!model.fractionBits)
+    return;
+  finiteB = allFinite(b, k * n);
+  exponentsB.resize(k * n);
+  for (unsigned i = 0; i < k * n; ++i)
+    exponentsB[i] = exponentOf(b[i], minExponentB);
+}
+
+void Products::rows(unsigned m, const float *a, int minExponentA, bool useC, bool toF16, float *c) {
+  if (!useC)
+    std::fill(c, c + m * n, 0.0f);
+  // Infinities and NaN decide a result alone; the finite elements next to them are
+  // then given exactly.
+  if (model.fractionBits && finiteB && allFinite(a, m * k) && allFinite(c, m * n)) {
+    truncatedRows(m, a, minExponentA, toF16, c);
+    return;
+  }
+  if (!toF16) {
+    kernels().exact(m, n, k, a, wideB.data(), model.towardZero, c);
+    return;
+  }
+  sums.resize(m * n);
+  kernels().sums(m, n, k, a, wideB.data(), sums.data());
+  for (unsigned i = 0; i < m * n; ++i)
+    c[i] = roundToF16(sums[i] + c[i]);
+}
+
+void Products::truncatedRows(unsigned m, const float *a, int minExponentA, bool toF16, float *c) {
+  exponentsA.resize(m * k);
+  for (unsigned i = 0; i < m * k; ++i)
+    exponentsA[i] = exponentOf(a[i], minExponentA);
+  const unsigned block = model.block ? model.block : k;
+  const uint32_t keep = toF16 ? ~0u : ~0u << (23 - std::min<unsigned>(23, model.fractionBits));
+  for (unsigned k0 = 0; k0 < k; k0 += block) {
+    kernels().truncated(Truncated{m, n, std::min(block, k - k0), k, 8 * k, model.fractionBits,
+                                  a + k0, b + k0 * 8, exponentsA.data() + k0,
+                                  exponentsB.data() + k0 * 8, keep},
+                        c);
+    if (toF16)
+      for (unsigned i = 0; i < m * n; ++i)
+        c[i] = roundToF16(c[i]);
+  }
 }
 
 void accumulate(const DenseInt &operands, bool useC, bool saturate, int32_t *c) {
+  thread_local std::vector<float> sums;
   const unsigned total = operands.m * operands.n;
-  Scratch &s = scratch();
-  s.integers.resize(total);
-  kernels().integer(operands, s.integers.data());
+  sums.resize(total);
+  kernels().smallSums(operands.m, operands.n, operands.k, operands.a, operands.b, sums.data());
   for (unsigned i = 0; i < total; ++i) {
-    const int64_t sum = int64_t(s.integers[i]) + (useC ? c[i] : 0);
-    c[i] = saturate ? static_cast<int32_t>(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX))
-                    : static_cast<int32_t>(static_cast<uint32_t>(sum));
+    const auto product = static_cast<int32_t>(sums[i]);
+    const int32_t before = useC ? c[i] : 0;
+    if (saturate)
+      c[i] = static_cast<int32_t>(
+          std::clamp<int64_t>(int64_t(product) + before, INT32_MIN, INT32_MAX));
+    else
+      c[i] = static_cast<int32_t>(static_cast<uint32_t>(product) + static_cast<uint32_t>(before));
   }
 }
 

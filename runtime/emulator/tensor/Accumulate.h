@@ -28,29 +28,42 @@
 
 namespace heddle::emulator::tensor {
 
-/// Row-major dense operands of one instruction: A is m x k, B is k x n, both without
-/// padding. Limits: m <= 256, n <= 256, k <= 96.
-struct DenseFloat {
+/// Index of B's element (row k of K, column n) in a panelled B: panels of 8 columns, each
+/// row-major. Long rows would share few sets of a cache.
+constexpr unsigned panelIndex(unsigned k, unsigned n, unsigned kTotal) {
+  return (n / 8 * kTotal + k) * 8 + n % 8;
+}
+
+/// Products with one panelled matrix B (k x n): set once, then used for any number of
+/// rows of A. Limits: n <= 256 and a multiple of 8, k <= 96. An object is
+/// for one thread at a time and keeps its buffers, so that a reused one allocates nothing.
+class Products {
+public:
+  /// Keeps a pointer to b. `minExponentB`: the smallest normal exponent of B's format
+  /// (truncated model only): subnormals align by it, not by their leading bit.
+  void setB(unsigned n, unsigned k, const float *b, int minExponentB, const AccumulateModel &model);
+  /// c (m x n, row-major, f32 values) = round(A * B + c) for A of m x k. With `useC` false
+  /// c is only written. NaN results are the canonical NaN. With `toF16` the result is
+  /// rounded to nearest even to f16 (and stored as its f32 value).
+  void rows(unsigned m, const float *a, int minExponentA, bool useC, bool toF16, float *c);
+
+private:
+  void truncatedRows(unsigned m, const float *a, int minExponentA, bool toF16, float *c);
+
+  unsigned n = 0, k = 0;
+  const float *b = nullptr;
+  AccumulateModel model;
+  bool finiteB = true;
+  std::vector<double> wideB, sums;
+  std::vector<int> exponentsA, exponentsB;
+};
+
+/// 8-bit integers as floats, B panelled: with k <= 64 their sums of products stay below 2^24, where
+/// binary32 is exact. c wraps modulo 2^32, or is clamped to s32 when `saturate`.
+struct DenseInt {
   unsigned m, n, k;
   const float *a;
   const float *b;
-  /// Smallest normal exponent of the operand's format (truncated model only): subnormals
-  /// align by it, not by their leading bit.
-  int minExponentA = -126, minExponentB = -126;
-};
-
-/// c (m x n, row-major, f32 values) = round(A * B + c). With `useC` false c is only
-/// written. Results that are NaN are the canonical NaN. With `toF16` the result is
-/// rounded to nearest even to f16 (and stored as its f32 value).
-void accumulate(const DenseFloat &operands, const AccumulateModel &model, bool useC, bool toF16,
-                float *c);
-
-/// Integer operands widened to 16 bits; c wraps modulo 2^32, or is clamped to s32 when
-/// `saturate`.
-struct DenseInt {
-  unsigned m, n, k;
-  const int16_t *a;
-  const int16_t *b;
 };
 void accumulate(const DenseInt &operands, bool useC, bool saturate, int32_t *c);
 

@@ -84,6 +84,8 @@ float mulF32(float a, float b, Mode m) {
 float fmaF32(float a, float b, float c, Mode m) {
   if (m.ftz)
     a = flush(a), b = flush(b), c = flush(c);
+  if (m.round == Round::NearestEven)
+    return finish(std::fma(a, b, c), m); // IEEE 754 in the C library or the processor
   const double product = double(a) * double(b);
   const Exact x = twoSum(product, c);
   if (cancels(x, std::signbit(product), std::signbit(c)))

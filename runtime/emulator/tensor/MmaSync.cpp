@@ -215,18 +215,13 @@ void mmaSync(const MmaConfig &config, const uint32_t *a, const uint32_t *b, cons
   gatherA(config, a, denseA);
   gatherB(config, b, denseB);
   if (config.d == Elem::S32) {
-    int16_t ia[m * maxK], ib[maxK * n];
     int32_t ic[m * n];
-    for (unsigned i = 0; i < m * config.k; ++i)
-      ia[i] = static_cast<int16_t>(denseA[i]);
-    for (unsigned i = 0; i < config.k * n; ++i)
-      ib[i] = static_cast<int16_t>(denseB[i]);
     for (unsigned lane = 0; lane < lanes; ++lane)
       for (unsigned i = 0; i < 4; ++i) {
         const Coord at = mmaElementD(config, lane, i);
         ic[at.row * n + at.col] = static_cast<int32_t>(c[i * lanes + lane]);
       }
-    accumulate(DenseInt{m, n, config.k, ia, ib}, true, config.satfinite, ic);
+    accumulate(DenseInt{m, n, config.k, denseA, denseB}, true, config.satfinite, ic);
     for (unsigned lane = 0; lane < lanes; ++lane)
       for (unsigned i = 0; i < 4; ++i) {
         const Coord at = mmaElementD(config, lane, i);
@@ -245,16 +240,16 @@ void mmaSync(const MmaConfig &config, const uint32_t *a, const uint32_t *b, cons
           half ? decodeF16(static_cast<uint16_t>(c[i / 2 * lanes + lane] >> 16 * (i & 1)))
                : asFloat(c[i * lanes + lane]);
     }
-  accumulate(
-      DenseFloat{m, n, config.k, denseA, denseB, minExponent(config.a), minExponent(config.b)},
-      config.model, true, half, sums);
+  thread_local Products products;
+  products.setB(n, config.k, denseB, minExponent(config.b), config.model);
+  products.rows(m, denseA, minExponent(config.a), true, half, sums);
   for (unsigned lane = 0; lane < lanes; ++lane)
     for (unsigned i = 0; i < 4; ++i) {
       const Coord at = mmaElementD(config, lane, i);
       const float value = sums[at.row * n + at.col];
       if (half) {
         uint32_t &cell = d[i / 2 * lanes + lane];
-        const uint32_t bits = encode(Elem::F16, value);
+        const uint32_t bits = exactF16(value);
         cell = i & 1 ? (cell & 0xffff) | bits << 16 : bits;
       } else {
         d[i * lanes + lane] = asBits(value);

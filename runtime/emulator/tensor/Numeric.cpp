@@ -148,6 +148,17 @@ float decodeF16(uint16_t b) {
   return asFloat(sign | asBits(asFloat(magnitude << 13) * 0x1p112f));
 }
 
+uint16_t exactF16(float value) {
+  const uint32_t bits = asBits(value);
+  const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return canonicalNaN16;
+  if (magnitude >= 0x38800000) // normal, or infinite
+    return static_cast<uint16_t>(
+        sign | (magnitude == 0x7f800000 ? 0x7c00 : (magnitude >> 13) - (112u << 10)));
+  return static_cast<uint16_t>(sign | static_cast<uint32_t>(asFloat(magnitude) * 0x1p24f));
+}
+
 float decode(Elem e, uint32_t bits) {
   switch (e) {
   case Elem::F16:

@@ -44,6 +44,23 @@ const float *decodeTable(Elem e);
 inline float decodeBF16(uint16_t b) { return asFloat(uint32_t(b) << 16); }
 float decodeF16(uint16_t b);
 
+/// The pattern of a float that is exactly an f16 value (infinity and NaN too).
+uint16_t exactF16(float value);
+/// `value` rounded once to nearest even to f16, as a float; NaN becomes canonical.
+inline float roundToF16(double value) {
+  if (!(value < 65520.0 && value > -65520.0)) // beyond the largest, infinite or NaN
+    return value != value ? asFloat(canonicalNaN32)
+                          : asFloat(value < 0 ? 0xff800000u : 0x7f800000u);
+  // Adding 1.5 * 2^52 quanta leaves no bits below the quantum; f16 has 10 fraction bits
+  // and no exponent below -14.
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  uint64_t exponent = bits >> 52 & 0x7ff;
+  exponent = exponent < 1023 - 14 ? 1023 - 14 : exponent;
+  const double magic = std::bit_cast<double>((exponent + 42) << 52 | uint64_t(1) << 51);
+  const float rounded = static_cast<float>((value + magic) - magic);
+  return asFloat(asBits(rounded) | static_cast<uint32_t>(bits >> 32 & 0x80000000)); // keeps -0
+}
+
 struct EncodeOptions {
   Round round = Round::NearestEven;
   bool satfinite = false; ///< overflow and infinity give the largest finite value

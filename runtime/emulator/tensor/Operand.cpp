@@ -72,11 +72,13 @@ void decodeUnit(Elem e, Packing packing, const uint8_t *unit, float *out) {
 }
 
 Problem gather(const SharedOperand &operand, const uint8_t *shared, uint32_t sharedBytes,
-               unsigned strideMn, unsigned strideK, float *out) {
+               unsigned strideMn, unsigned strideK, float *out, const uint16_t *order) {
   const unsigned perUnit = elementsPerUnit(operand.elem, operand.packing);
   const unsigned rows = operand.mnMajor ? operand.k : operand.mn;
   const unsigned length = operand.mnMajor ? operand.mn : operand.k;
   const unsigned rowStride = operand.mnMajor ? strideK : strideMn;
+  const uint16_t *rowOrder = operand.mnMajor ? nullptr : order;
+  const uint16_t *stepOrder = operand.mnMajor ? order : nullptr;
   const unsigned step = operand.mnMajor ? strideMn : strideK;
   float values[32];
   for (unsigned row = 0; row < rows; ++row)
@@ -93,9 +95,13 @@ Problem gather(const SharedOperand &operand, const uint8_t *shared, uint32_t sha
       uint8_t unit[16] = {};
       std::memcpy(unit, shared + address, bytes);
       decodeUnit(operand.elem, operand.packing, unit, values);
-      float *target = out + row * rowStride + at * step;
-      for (unsigned i = 0; i < count; ++i)
-        target[i * step] = values[i];
+      float *target = out + (rowOrder ? rowOrder[row] : row) * rowStride;
+      if (stepOrder)
+        for (unsigned i = 0; i < count; ++i)
+          target[stepOrder[at + i] * step] = values[i];
+      else
+        for (unsigned i = 0; i < count; ++i)
+          target[(at + i) * step] = values[i];
     }
   return std::nullopt;
 }

@@ -43,10 +43,10 @@ struct SharedOperand {
 };
 /// Bits an element occupies on average, padding included: what addresses advance by.
 unsigned storageBits(Elem e, Packing packing);
-/// out[row * strideMn + column * strideK] = element. Refuses addresses outside
-/// [0, sharedBytes).
+/// out[row * strideMn + column * strideK] = element, or, with `order`, out[order[row] *
+/// strideMn + ...]. Refuses addresses outside [0, sharedBytes).
 Problem gather(const SharedOperand &operand, const uint8_t *shared, uint32_t sharedBytes,
-               unsigned strideMn, unsigned strideK, float *out);
+               unsigned strideMn, unsigned strideK, float *out, const uint16_t *order = nullptr);
 
 } // namespace heddle::emulator::tensor
 

@@ -399,10 +399,24 @@ Problem tcgen05MmaFootprint(const Tcgen05Mma &mma, uint32_t sharedBytes, Tcgen05
 
 namespace {
 
+/// Where the columns go in a panelled B.
+struct PanelOrder {
+  uint16_t at[256];
+  explicit constexpr PanelOrder(unsigned k) : at() {
+    for (unsigned col = 0; col < 256; ++col)
+      at[col] = static_cast<uint16_t>(panelIndex(0, col, k));
+  }
+};
+const uint16_t *panelOrder(unsigned k) {
+  static constexpr PanelOrder orders[] = {PanelOrder(8), PanelOrder(16), PanelOrder(32),
+                                          PanelOrder(64)};
+  return orders[k == 64 ? 3 : k / 16].at;
+}
+
 struct Scratch {
   std::vector<float> a, b, scaledA, scaledB, d;
-  std::vector<int16_t> ia, ib;
   std::vector<int32_t> id;
+  Products products;
 };
 
 /// A of a CTA in tensor memory: 32 bytes (8 cells) of each row's lane.
@@ -437,8 +451,8 @@ void scaleBlock(const Plan &plan, const Tcgen05Mma &mma, const TensorMemory &tme
   for (unsigned n = 0; n < plan.partN; ++n) {
     const uint32_t cell = tmem.at(lane0 + n % 32, tmemColumn(mma.scaleB) + n / 32);
     for (unsigned k = 0; k < id.k; ++k)
-      outB[k * plan.partN + n] =
-          b[k * plan.partN + n] * table[cell >> 8 * (id.scaleIdB + k / chunk) & 0xff];
+      outB[panelIndex(k, n, id.k)] =
+          b[panelIndex(k, n, id.k)] * table[cell >> 8 * (id.scaleIdB + k / chunk) & 0xff];
   }
 }
 
@@ -463,12 +477,10 @@ void multiplyPart(const Plan &plan, const Tcgen05Mma &mma, TensorMemory &tmem, u
     }
   };
   if (id.d == Elem::S32) {
-    s.ia.assign(s.a.begin(), s.a.begin() + rows * id.k);
-    s.ib.assign(s.b.begin(), s.b.begin() + id.k * n);
     s.id.assign(rows * n, 0);
     if (mma.enableInputD)
       forEach([&](uint32_t &cell, unsigned i) { s.id[i] = static_cast<int32_t>(cell); });
-    accumulate(DenseInt{rows, n, id.k, s.ia.data(), s.ib.data()}, mma.enableInputD, id.saturate,
+    accumulate(DenseInt{rows, n, id.k, s.a.data(), s.b.data()}, mma.enableInputD, id.saturate,
                s.id.data());
     forEach([&](uint32_t &cell, unsigned i) { cell = static_cast<uint32_t>(s.id[i]); });
     return;
@@ -484,16 +496,15 @@ void multiplyPart(const Plan &plan, const Tcgen05Mma &mma, TensorMemory &tmem, u
     for (unsigned row0 = 0; row0 < rows; row0 += partition) {
       scaleBlock(plan, mma, tmem, row0, half, s.a.data(), s.b.data(), s.scaledA.data(),
                  s.scaledB.data());
-      accumulate(DenseFloat{partition, n, id.k, s.scaledA.data(), s.scaledB.data(), -126, -126},
-                 mma.model, mma.enableInputD, half16, s.d.data() + row0 * n);
+      s.products.setB(n, id.k, s.scaledB.data(), -126, mma.model);
+      s.products.rows(partition, s.scaledA.data(), -126, mma.enableInputD, half16,
+                      s.d.data() + row0 * n);
     }
   } else {
-    accumulate(DenseFloat{rows, n, id.k, s.a.data(), s.b.data(), minA, minB}, mma.model,
-               mma.enableInputD, half16, s.d.data());
+    s.products.setB(n, id.k, s.b.data(), minB, mma.model);
+    s.products.rows(rows, s.a.data(), minA, mma.enableInputD, half16, s.d.data());
   }
-  forEach([&](uint32_t &cell, unsigned i) {
-    cell = half16 ? encode(Elem::F16, s.d[i]) : asBits(s.d[i]);
-  });
+  forEach([&](uint32_t &cell, unsigned i) { cell = half16 ? exactF16(s.d[i]) : asBits(s.d[i]); });
 }
 
 } // namespace
@@ -512,8 +523,8 @@ Problem tcgen05Mma(const Tcgen05Mma &mma, const CtaMemory *ctas) {
     for (unsigned i = 0; i < ctasPerPart; ++i) {
       const CtaMemory &source = ctas[half + i];
       const SharedOperand b{plan.b, id.transposeB, plan.ctaN, id.k, id.b, plan.packB};
-      if (Problem p = gather(b, source.shared, source.sharedBytes, 1, plan.partN,
-                             s.b.data() + i * plan.ctaN))
+      if (Problem p = gather(b, source.shared, source.sharedBytes, 1, 8,
+                             s.b.data() + panelIndex(0, i * plan.ctaN, id.k), panelOrder(id.k)))
         return "operand B: " + *p;
     }
     if (id.negateB)

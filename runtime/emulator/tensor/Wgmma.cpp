@@ -62,23 +62,55 @@ void gatherRegistersA(const WgmmaConfig &c, const uint32_t *registers, float *a)
       decodeUnit(c.a, Packing::Dense, &rows[row][16 * unit], a + row * c.k + unit * perUnit);
 }
 
-/// Calls f(index of the register array, row, column) for all f32 or s32 elements of D.
-template <typename F> void forEachD(unsigned n, F f) {
-  for (unsigned warp = 0; warp < 4; ++warp)
-    for (unsigned half = 0; half < 2; ++half)
-      for (unsigned g = 0; g < 8; ++g)
-        for (unsigned block = 0; block < n / 8; ++block)
-          for (unsigned t = 0; t < 4; ++t)
-            for (unsigned i = 0; i < 2; ++i)
-              f(block * 4 + half * 2 + i, warp * 32 + g * 4 + t, warp * 16 + half * 8 + g,
-                block * 8 + t * 2 + i);
+/// Inside this file the columns of D are kept in the order (block of 8, low bit of the
+/// column, rest): the four threads of a quad then hold four neighbours of a row.
+constexpr unsigned ordered(unsigned col) { return col / 8 * 8 + col % 2 * 4 + col % 8 / 2; }
+
+/// Calls f(index in the register array, index in the ordered m x n array) for every four
+/// f32 or s32 elements of `rows` rows of D, the array starting at row0.
+template <typename F> void forEachQuad(unsigned n, unsigned row0, unsigned rows, F f) {
+  for (unsigned row = row0; row < row0 + rows; ++row) {
+    const unsigned half = row / 8 % 2, thread = row / 16 * 32 + row % 8 * 4;
+    for (unsigned quad = 0; quad < n / 4; ++quad) // two of each block of 8 columns
+      f((quad / 2 * 4 + half * 2 + quad % 2) * threads + thread, (row - row0) * n + quad * 4);
+  }
+}
+
+/// The same for f16: the two elements of a register are in neighbouring quads.
+void unpackHalves(unsigned n, unsigned row0, unsigned rows, const uint32_t *d, float *c) {
+  forEachQuad(n, row0, rows, [&](unsigned reg, unsigned at) {
+    const unsigned high = reg / threads % 2, thread = reg % threads;
+    for (unsigned t = 0; t < 4; ++t)
+      c[at + t] = decodeF16(
+          static_cast<uint16_t>(d[reg / threads / 2 * threads + thread + t] >> 16 * high));
+  });
+}
+void packHalves(unsigned n, unsigned row0, unsigned rows, const float *c, uint32_t *d) {
+  forEachQuad(n, row0, rows, [&](unsigned reg, unsigned at) {
+    const unsigned high = reg / threads % 2, thread = reg % threads;
+    for (unsigned t = 0; t < 4; ++t) {
+      uint32_t &cell = d[reg / threads / 2 * threads + thread + t];
+      const uint32_t bits = exactF16(c[at + t]);
+      cell = high ? (cell & 0xffff) | bits << 16 : (cell & 0xffff0000) | bits;
+    }
+  });
 }
 
 struct Scratch {
   std::vector<float> a, b, c;
-  std::vector<int16_t> ia, ib;
   std::vector<int32_t> ic;
+  Products products;
 };
+
+/// Where the columns go in a panelled B, in the order above.
+struct ColumnOrder {
+  uint16_t at[256];
+  explicit constexpr ColumnOrder(unsigned k) : at() {
+    for (unsigned col = 0; col < 256; ++col)
+      at[col] = static_cast<uint16_t>(panelIndex(0, ordered(col), k));
+  }
+};
+constexpr ColumnOrder columnOrders[] = {ColumnOrder(8), ColumnOrder(16), ColumnOrder(32)};
 
 } // namespace
 
@@ -152,49 +184,44 @@ Problem wgmma(const WgmmaConfig &config, const uint8_t *shared, uint32_t sharedB
   MatrixDescriptor desc;
   if (Problem p = decodeWgmmaDescriptor(descB, desc))
     return "operand B: " + *p;
-  if (Problem p = gather(operandB(config, desc), shared, sharedBytes, 1, n, s.b.data()))
+  if (Problem p = gather(operandB(config, desc), shared, sharedBytes, 1, 8, s.b.data(),
+                         columnOrders[k / 16].at))
     return "operand B: " + *p;
 
   if (config.d == Elem::S32) {
-    s.ia.assign(s.a.begin(), s.a.end());
-    s.ib.assign(s.b.begin(), s.b.end());
     s.ic.resize(rowsM * n);
     if (scaleD)
-      forEachD(n, [&](unsigned reg, unsigned thread, unsigned row, unsigned col) {
-        s.ic[row * n + col] = static_cast<int32_t>(d[reg * threads + thread]);
-      });
-    accumulate(DenseInt{rowsM, n, k, s.ia.data(), s.ib.data()}, scaleD, config.satfinite,
+      forEachQuad(n, 0, rowsM,
+                  [&](unsigned reg, unsigned at) { std::memcpy(&s.ic[at], &d[reg], 16); });
+    accumulate(DenseInt{rowsM, n, k, s.a.data(), s.b.data()}, scaleD, config.satfinite,
                s.ic.data());
-    forEachD(n, [&](unsigned reg, unsigned thread, unsigned row, unsigned col) {
-      d[reg * threads + thread] = static_cast<uint32_t>(s.ic[row * n + col]);
-    });
+    forEachQuad(n, 0, rowsM,
+                [&](unsigned reg, unsigned at) { std::memcpy(&d[reg], &s.ic[at], 16); });
     return std::nullopt;
   }
 
   if (config.negateA != config.negateB)
     for (float &x : s.a)
       x = -x;
-  s.c.resize(rowsM * n);
   const bool half = config.d == Elem::F16;
-  if (scaleD)
-    forEachD(n, [&](unsigned reg, unsigned thread, unsigned row, unsigned col) {
-      s.c[row * n + col] =
-          half ? decodeF16(static_cast<uint16_t>(d[reg / 2 * threads + thread] >> 16 * (reg & 1)))
-               : asFloat(d[reg * threads + thread]);
-    });
-  accumulate(
-      DenseFloat{rowsM, n, k, s.a.data(), s.b.data(), minExponent(config.a), minExponent(config.b)},
-      config.model, scaleD, half, s.c.data());
-  forEachD(n, [&](unsigned reg, unsigned thread, unsigned row, unsigned col) {
-    const float value = s.c[row * n + col];
-    if (half) {
-      uint32_t &cell = d[reg / 2 * threads + thread];
-      const uint32_t bits = encode(Elem::F16, value);
-      cell = reg & 1 ? (cell & 0xffff) | bits << 16 : (cell & 0xffff0000) | bits;
-    } else {
-      d[reg * threads + thread] = asBits(value);
-    }
-  });
+  // Four rows at a time: their quads fill whole cache lines of the register array.
+  constexpr unsigned rows = 4;
+  s.c.resize(rows * n);
+  s.products.setB(n, k, s.b.data(), minExponent(config.b), config.model);
+  for (unsigned row0 = 0; row0 < rowsM; row0 += rows) {
+    float *c = s.c.data();
+    if (scaleD && half)
+      unpackHalves(n, row0, rows, d, c);
+    else if (scaleD)
+      forEachQuad(n, row0, rows,
+                  [&](unsigned reg, unsigned at) { std::memcpy(c + at, &d[reg], 16); });
+    s.products.rows(rows, s.a.data() + row0 * k, minExponent(config.a), scaleD, half, c);
+    if (half)
+      packHalves(n, row0, rows, c, d);
+    else
+      forEachQuad(n, row0, rows,
+                  [&](unsigned reg, unsigned at) { std::memcpy(&d[reg], c + at, 16); });
+  }
   return std::nullopt;
 }
 

@@ -16,6 +16,21 @@ namespace {
 
 std::vector<float> floats(const Matrix &m) { return {m.values.begin(), m.values.end()}; }
 
+struct Dense {
+  unsigned m, n, k;
+  const float *a, *b;
+  int minExponentA = -126, minExponentB = -126;
+};
+void accumulateFloat(const Dense &d, const AccumulateModel &model, bool useC, float *c) {
+  std::vector<float> panelled(d.k * d.n);
+  for (unsigned k = 0; k < d.k; ++k)
+    for (unsigned n = 0; n < d.n; ++n)
+      panelled[panelIndex(k, n, d.k)] = d.b[k * d.n + n];
+  Products products;
+  products.setB(d.n, d.k, panelled.data(), d.minExponentB, model);
+  products.rows(d.m, d.a, d.minExponentA, useC, false, c);
+}
+
 /// The truncated model, straight from its definition: every term is cut (toward zero) to
 /// `fraction` bits below the largest exponent, and the sum to f32 with `fraction` bits.
 float truncatedDot(const std::vector<std::pair<double, double>> &factors, double c, int fraction,
@@ -52,8 +67,7 @@ TEST(Accumulate, ExactModelEqualsRoundedDoubleSum) {
     for (bool towardZero : {false, true}) {
       std::vector<float> got = c;
       const auto fa = floats(a), fb = floats(b);
-      accumulate(DenseFloat{m, n, k, fa.data(), fb.data()}, {0, 0, towardZero}, true, false,
-                 got.data());
+      accumulateFloat(Dense{m, n, k, fa.data(), fb.data()}, {0, 0, towardZero}, true, got.data());
       for (unsigned i = 0; i < m; ++i)
         for (unsigned j = 0; j < n; ++j) {
           double sum = 0;
@@ -73,7 +87,7 @@ TEST(Accumulate, IntegerDataIsExact) {
   const Matrix b = integerMatrix(16, 64, Elem::BF16, 100, rng);
   const auto fa = floats(a), fb = floats(b);
   std::vector<float> c(64 * 64, 12345.0f);
-  accumulate(DenseFloat{64, 64, 16, fa.data(), fb.data()}, {0, 0, true}, true, false, c.data());
+  accumulateFloat(Dense{64, 64, 16, fa.data(), fb.data()}, {0, 0, true}, true, c.data());
   for (unsigned i = 0; i < 64; ++i)
     for (unsigned j = 0; j < 64; ++j) {
       int64_t sum = 12345;
@@ -95,8 +109,8 @@ TEST(Accumulate, TruncatedModelEqualsItsDefinition) {
       for (float &x : c)
         x = std::ldexp(d(rng), static_cast<int>(rng() % 40) - 20);
       std::vector<float> got = c;
-      accumulate(DenseFloat{m, n, k, fa.data(), fb.data(), minExponent(ea), minExponent(eb)},
-                 {13, 32, true}, true, false, got.data());
+      accumulateFloat(Dense{m, n, k, fa.data(), fb.data(), minExponent(ea), minExponent(eb)},
+                      {13, 32, true}, true, got.data());
       for (unsigned i = 0; i < m; ++i)
         for (unsigned j = 0; j < n; ++j) {
           std::vector<std::pair<double, double>> f;
@@ -117,12 +131,11 @@ TEST(Accumulate, ShortAccumulatorLosesSmallTermsAndPromotionKeepsThem) {
   const AccumulateModel hopper{13, 32, true};
   float promoted = 0;
   for (int step = 0; step < 1024; ++step)
-    accumulate(DenseFloat{1, 8, k, a.data(), b.data(), -6, -6}, hopper, true, false, c.data());
+    accumulateFloat(Dense{1, 8, k, a.data(), b.data(), -6, -6}, hopper, true, c.data());
   for (int step = 0; step < 256; ++step) {
     std::vector<float> partial(8, 0.0f);
     for (int i = 0; i < 4; ++i)
-      accumulate(DenseFloat{1, 8, k, a.data(), b.data(), -6, -6}, hopper, i != 0, false,
-                 partial.data());
+      accumulateFloat(Dense{1, 8, k, a.data(), b.data(), -6, -6}, hopper, i != 0, partial.data());
     promoted += partial[0];
   }
   EXPECT_EQ(promoted, 32768.0f);
@@ -135,16 +148,16 @@ TEST(Accumulate, InfinitiesAndNaN) {
   for (unsigned char bits : {0, 13}) {
     std::vector<float> got = c;
     const AccumulateModel model{bits, 32, true};
-    accumulate(DenseFloat{1, 8, 2, a.data(), b.data()}, model, true, false, got.data());
+    accumulateFloat(Dense{1, 8, 2, a.data(), b.data()}, model, true, got.data());
     EXPECT_EQ(got[0], INFINITY);
     got.assign(8, -INFINITY);
-    accumulate(DenseFloat{1, 8, 2, a.data(), b.data()}, model, true, false, got.data());
+    accumulateFloat(Dense{1, 8, 2, a.data(), b.data()}, model, true, got.data());
     EXPECT_EQ(asBits(got[7]), canonicalNaN32);
   }
 }
 
 TEST(Accumulate, IntegersWrapOrSaturate) {
-  std::vector<int16_t> a(32, 127), b(32 * 8, 127);
+  std::vector<float> a(32, 127), b(32 * 8, 127);
   std::vector<int32_t> c(8, INT32_MAX - 10);
   accumulate(DenseInt{1, 8, 32, a.data(), b.data()}, true, true, c.data());
   EXPECT_EQ(c[3], INT32_MAX);

@@ -145,6 +145,23 @@ TEST(Encode, F32MatchesTheHost) {
   }
 }
 
+TEST(Encode, FastF16PathsAgree) {
+  for (uint32_t b = 0; b < 1u << 16; ++b) {
+    const double x = definedValue(Elem::F16, b);
+    ASSERT_EQ(exactF16(static_cast<float>(x)), std::isnan(x) ? 0x7fffu : b);
+  }
+  std::mt19937_64 rng(9);
+  for (int i = 0; i < 300000; ++i) {
+    const double x = std::ldexp(static_cast<double>(rng()) - 0x1p63, int(rng() % 50) - 95);
+    const double y = i % 3 ? x : std::ldexp(double(int(rng() % 8192) - 4096), int(rng() % 20) - 26);
+    ASSERT_EQ(asBits(roundToF16(y)), asBits(decodeF16(encode(Elem::F16, y)))) << y;
+  }
+  EXPECT_EQ(roundToF16(65519.999), 65504.0f);
+  EXPECT_EQ(roundToF16(-65520.0), -INFINITY);
+  EXPECT_TRUE(std::signbit(roundToF16(-0.0)));
+  EXPECT_EQ(asBits(roundToF16(std::nan(""))), canonicalNaN32);
+}
+
 TEST(Encode, TailDecidesTiesAndDirectedRounding) {
   const double tie = 1.0 + 0x1p-24; // between 1 and its successor
   EXPECT_EQ(encodeWithTail(Elem::F32, tie, 0), asBits(1.0f));
