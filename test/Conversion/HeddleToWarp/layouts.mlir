@@ -16,8 +16,8 @@ heddle.kernel @tn(%A: tensor<512x256xf16>, %B: tensor<512x1024xf16>) -> tensor<2
 // CHECK-SAME: tile_k = 32
 // CHECK-SAME: copy = threads
 // CHECK: warp.pipe "operands" : <smem, {{.*}}, !warp.tile<{{[0-9]*}}x32xf32>, !warp.tile<{{[0-9]*}}x32xf32>>
-// CHECK: warp.copy %arg0[%[[ROW:.*]], %[[K:.*]]] to %{{.*}}#0 engine <threads>
-// CHECK: warp.copy %arg1[%[[K]], %[[COL:.*]]] to %{{.*}}#1 transposed engine <threads>
+// CHECK: warp.copy %arg0[%[[ROW:.*]], %[[K:.*]]] to %{{.*}}#0 engine threads
+// CHECK: warp.copy %arg1[%[[K]], %[[COL:.*]]] to %{{.*}}#1 transposed engine threads
 heddle.kernel @tf32(%A: tensor<256x512xf32>, %B: tensor<512x1024xf32>) -> tensor<256x1024xf32> {
   %d = heddle.gemm %A, %B precision tf32 : (tensor<256x512xf32>, tensor<512x1024xf32>) -> tensor<256x1024xf32>
   heddle.return %d : tensor<256x1024xf32>
@@ -41,7 +41,7 @@ heddle.kernel @batch(%A: tensor<?x256x512xbf16>, %B: tensor<?x1024x512xbf16>) ->
 // CHECK-LABEL: warp.kernel @engine
 // SM90-SAME: copy = bulk
 // SM80-SAME: copy = async
-// SM80: warp.copy %arg0{{.*}} engine <async>
+// SM80: warp.copy %arg0{{.*}} engine async
 heddle.kernel @engine(%A: tensor<256x512xbf16>, %B: tensor<1024x512xbf16>) -> tensor<256x1024xbf16> {
   %d = heddle.gemm %A, %B transpose_b : (tensor<256x512xbf16>, tensor<1024x512xbf16>) -> tensor<256x1024xbf16>
   heddle.return %d : tensor<256x1024xbf16>
