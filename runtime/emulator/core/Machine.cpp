@@ -242,7 +242,7 @@ bool MachineImpl::slice(Cluster &c, uint64_t &used) {
     any |= ran;
     size_t steps = 0;
     switch (schedule) {
-    case Schedule::LateAsync: steps = ran ? 0 : 1; break;
+    case Schedule::LateAsync: steps = ran && polls < 1000 ? 0 : 1; break;
     case Schedule::Random: steps = rng.below(uint32_t(c.async.size()) + 1) + (ran ? 0 : 1); break;
     default: steps = 1 + c.async.size() / 2; break;
     }

@@ -24,6 +24,15 @@ struct Graph {
   std::vector<std::vector<uint32_t>> succ, pred;
 };
 
+struct Scratch {
+  std::vector<std::pair<uint32_t, uint32_t>> info;
+  std::vector<uint8_t> onStack;
+};
+
+/// Loops that nest deeper than this are left in the order of the text; the order only
+/// decides which lanes run first, so that hostile control flow costs no more than time.
+constexpr unsigned maxLoopDepth = 64;
+
 bool endsBlock(const Instr &i) {
   return i.fn == execBranch || i.fn == execBranchTable || i.fn == execExit || i.fn == execRet || i.fn == execTrap;
 }
@@ -73,14 +82,16 @@ Graph blocksOf(Program &p, const std::vector<uint32_t> &starts) {
 
 /// Strongly connected components of `nodes`, sources first.
 std::vector<std::vector<uint32_t>> components(const Graph &g, const std::vector<uint32_t> &nodes,
-                                              std::vector<uint32_t> &member, uint32_t tag) {
+                                              const std::vector<uint32_t> &member, uint32_t tag, Scratch &scratch) {
   static constexpr uint32_t unseen = ~0u;
   std::vector<std::vector<uint32_t>> out;
-  std::unordered_map<uint32_t, std::pair<uint32_t, uint32_t>> info; // index, low
-  for (uint32_t n : nodes)
+  auto &info = scratch.info; // index, low
+  auto &onStack = scratch.onStack;
+  for (uint32_t n : nodes) {
     info[n] = {unseen, 0};
+    onStack[n] = 0;
+  }
   std::vector<uint32_t> stack;
-  std::set<uint32_t> onStack;
   uint32_t index = 0;
   struct Work { uint32_t node; size_t next; };
   for (uint32_t root : nodes) {
@@ -90,7 +101,7 @@ std::vector<std::vector<uint32_t>> components(const Graph &g, const std::vector<
     info[root] = {index, index};
     ++index;
     stack.push_back(root);
-    onStack.insert(root);
+    onStack[root] = 1;
     while (!work.empty()) {
       Work &top = work.back();
       uint32_t node = top.node;
@@ -103,9 +114,9 @@ std::vector<std::vector<uint32_t>> components(const Graph &g, const std::vector<
           t = {index, index};
           ++index;
           stack.push_back(to);
-          onStack.insert(to);
+          onStack[to] = 1;
           work.push_back({to, 0});
-        } else if (onStack.count(to)) {
+        } else if (onStack[to]) {
           info[node].second = std::min(info[node].second, t.first);
         }
         continue;
@@ -116,7 +127,7 @@ std::vector<std::vector<uint32_t>> components(const Graph &g, const std::vector<
         do {
           n = stack.back();
           stack.pop_back();
-          onStack.erase(n);
+          onStack[n] = 0;
           c.push_back(n);
         } while (n != node);
         std::sort(c.begin(), c.end());
@@ -141,18 +152,24 @@ void orderProgram(Program &p, const std::vector<uint32_t> &starts) {
   std::vector<uint32_t> all(n);
   for (size_t b = 0; b < n; ++b)
     all[b] = uint32_t(b);
-  std::vector<std::vector<uint32_t>> work{all};
+  Scratch scratch{std::vector<std::pair<uint32_t, uint32_t>>(n), std::vector<uint8_t>(n)};
+  struct Part {
+    std::vector<uint32_t> nodes;
+    unsigned depth;
+  };
+  std::vector<Part> work;
+  work.push_back({std::move(all), 0});
   while (!work.empty()) {
-    std::vector<uint32_t> nodes = std::move(work.back());
+    auto [nodes, depth] = std::move(work.back());
     work.pop_back();
-    if (nodes.size() == 1) {
-      order.push_back(nodes[0]);
+    if (nodes.size() == 1 || depth > maxLoopDepth) {
+      order.insert(order.end(), nodes.begin(), nodes.end());
       continue;
     }
     ++tag;
     for (uint32_t b : nodes)
       member[b] = tag;
-    auto parts = components(g, nodes, member, tag);
+    auto parts = components(g, nodes, member, tag, scratch);
     if (parts.size() == 1) { // a loop: its header, then the rest
       const std::vector<uint32_t> &loop = parts[0];
       uint32_t header = loop[0];
@@ -169,11 +186,11 @@ void orderProgram(Program &p, const std::vector<uint32_t> &starts) {
         if (b != header)
           rest.push_back(b);
       if (!rest.empty())
-        work.push_back(std::move(rest));
+        work.push_back({std::move(rest), depth + 1});
       continue;
     }
     for (size_t k = parts.size(); k-- > 0;)
-      work.push_back(std::move(parts[k]));
+      work.push_back({std::move(parts[k]), depth});
   }
   p.rank.assign(p.code.size(), 0);
   uint32_t at = 0;

@@ -129,6 +129,8 @@ void Lexer::number() {
 }
 
 void Lexer::advance() {
+  if (tok_.kind != Token::End)
+    last_ = tok_.line;
   skipSpace();
   tok_ = Token{};
   tok_.line = line_;

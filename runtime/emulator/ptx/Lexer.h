@@ -42,6 +42,7 @@ public:
   /// True when the current identifier is followed by a single colon.
   bool atLabel() const;
   uint32_t line() const { return tok_.line; }
+  uint32_t lastLine() const { return last_; } ///< of the token taken last
   /// The current token as text for a message.
   std::string describe() const;
   /// Skips a balanced {...} whose opening brace is the current token.
@@ -53,7 +54,7 @@ private:
   void number();
   [[noreturn]] void fail(const std::string &message) const { throw ParseError{line_, message}; }
   const char *p_, *end_;
-  uint32_t line_ = 1;
+  uint32_t line_ = 1, last_ = 1;
   Token tok_;
 };
 

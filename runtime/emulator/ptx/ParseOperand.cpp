@@ -10,7 +10,7 @@ namespace heddle::emulator {
 
 void Parser::expect(char c) {
   if (!lex.acceptPunct(c))
-    fail(std::string("expected '") + c + "', found " + lex.describe());
+    failFound(std::string("expected '") + c + "'");
 }
 
 uint64_t Parser::expectInt(const char *what) {
@@ -21,7 +21,7 @@ uint64_t Parser::expectInt(const char *what) {
     return uint64_t(std::bit_cast<double>(t.bits));
   }
   if (t.kind != Token::Int)
-    fail(std::string("expected ") + what + ", found " + lex.describe());
+    failFound(std::string("expected ") + what);
   lex.next();
   return t.bits;
 }
@@ -29,7 +29,7 @@ uint64_t Parser::expectInt(const char *what) {
 std::string_view Parser::expectIdent(const char *what) {
   const Token t = lex.peek();
   if (t.kind != Token::Ident)
-    fail(std::string("expected ") + what + ", found " + lex.describe());
+    failFound(std::string("expected ") + what);
   lex.next();
   return t.text;
 }
@@ -118,7 +118,7 @@ Operand Parser::address(unsigned depth) {
     imm.bits = t.bits;
     a.elems.push_back(imm);
   } else {
-    fail("expected an address, found " + lex.describe());
+    failFound("expected an address");
   }
   while (lex.isPunct('+') || lex.isPunct('-')) {
     bool neg = lex.next().punct == '-';
@@ -180,7 +180,7 @@ Operand Parser::operand(unsigned depth) {
     return o;
   case Token::Ident: {
     if (minus)
-      fail("expected a number after '-', found " + lex.describe());
+      failFound("expected a number after '-'");
     lex.next();
     o = named(t.text);
     if (o.kind == Operand::Var && (lex.isPunct('+') || lex.isPunct('-'))) {
@@ -198,7 +198,7 @@ Operand Parser::operand(unsigned depth) {
     return o;
   }
   default:
-    fail("expected an operand, found " + lex.describe());
+    failFound("expected an operand");
   }
 }
 

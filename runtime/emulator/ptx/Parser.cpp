@@ -18,7 +18,7 @@ void Parser::parseModule() {
       continue;
     const Token t = lex.peek();
     if (t.kind != Token::Directive)
-      fail("expected a directive, found " + lex.describe());
+      failFound("expected a directive");
     lex.next();
     std::string_view d = t.text;
     if (d == "version") {
@@ -37,7 +37,7 @@ void Parser::parseModule() {
       if (lex.peek().kind == Token::Directive || lex.peek().kind == Token::Ident)
         lex.next();
       if (!lex.isPunct('{'))
-        fail("expected '{' after .section, found " + lex.describe());
+        failFound("expected '{' after .section");
       lex.skipBraces();
     } else if (d == "pragma") {
       pragma();
@@ -78,7 +78,7 @@ void Parser::pragma() {
 void Parser::fileDirective() {
   uint32_t index = uint32_t(expectInt("a file number"));
   if (lex.peek().kind != Token::String)
-    fail("expected a file name, found " + lex.describe());
+    failFound("expected a file name");
   ast.files[index] = std::string(lex.next().text);
   while (lex.acceptPunct(','))
     expectInt("a file time or size");
@@ -94,7 +94,7 @@ void Parser::locDirective() {
     std::string_view key = expectIdent("function_name or inlined_at");
     if (key == "function_name") {
       if (lex.peek().kind != Token::Ident && lex.peek().kind != Token::Directive)
-        fail("expected a label, found " + lex.describe());
+        failFound("expected a label");
       lex.next();
       if (lex.acceptPunct('+'))
         expectInt("an offset");
@@ -174,7 +174,7 @@ uint32_t Parser::declarator(Variable &v, Function *f) {
     }
   }
   if (!element)
-    fail("expected a type, found " + lex.describe());
+    failFound("expected a type");
   v.line = lex.line();
   v.name = std::string(expectIdent("a variable name"));
   v.align = std::max<uint32_t>(v.align, uint32_t(element * vectorLength));
@@ -252,7 +252,7 @@ void Parser::initialiser(Variable &v, unsigned element, bool sized) {
       v.relocs.push_back(r);
       put(0);
     } else {
-      fail("expected an initial value, found " + lex.describe());
+      failFound("expected an initial value");
     }
   };
   unsigned depth = 0;
@@ -279,7 +279,7 @@ void Parser::paramList(std::vector<uint32_t> &out, Function &f) {
   do {
     const Token t = lex.next();
     if (t.kind != Token::Directive || t.text != "param")
-      fail("expected .param, found '" + std::string(t.text) + "'");
+      throw ParseError{t.line, "expected .param, found " + (t.kind == Token::End ? "end of text" : "'" + std::string(t.text) + "'")};
     Variable v;
     v.space = f.isEntry ? VarSpace::EntryParam : VarSpace::Param;
     out.push_back(declarator(v, &f));
@@ -335,7 +335,7 @@ void Parser::function(bool isEntry, bool isExtern) {
   bool declared = lex.acceptPunct(';');
   if (!declared) {
     if (!lex.isPunct('{'))
-      fail("expected '{' or ';', found " + lex.describe());
+      failFound("expected '{' or ';'");
     lex.next();
     body(f);
   }
@@ -458,7 +458,7 @@ void Parser::statement(Function &f) {
     s.pred = int32_t(r);
   }
   if (lex.peek().kind != Token::Ident)
-    fail("expected an instruction, found " + lex.describe());
+    failFound("expected an instruction");
   s.op = lex.takeOpcode();
   if (!lex.isPunct(';')) {
     do

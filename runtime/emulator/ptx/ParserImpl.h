@@ -27,7 +27,11 @@ private:
     bool isRange = false;
   };
 
-  [[noreturn]] void fail(const std::string &message) const { throw ParseError{lex.line(), message}; }
+  /// An error in what has been read, and one at what comes next.
+  [[noreturn]] void fail(const std::string &message) const { throw ParseError{lex.lastLine(), message}; }
+  [[noreturn]] void failFound(const std::string &message) const {
+    throw ParseError{lex.line(), message + ", found " + lex.describe()};
+  }
   void expect(char c);
   uint64_t expectInt(const char *what);
   std::string_view expectIdent(const char *what);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 
 namespace heddle::emulator::test {
 
@@ -30,6 +31,8 @@ struct Kernel {
   std::vector<uint32_t> input;
   std::vector<Role> roles;
   MachineOptions options;
+  /// Called with the buffers before the launch; may change the input.
+  std::function<void(Device &, DevicePtr out, DevicePtr in, std::vector<uint32_t> &input)> prepare;
 
   std::string text() const {
     return ".version 9.0\n.target " + target + "\n.address_size 64\n" + globals +
@@ -75,8 +78,11 @@ inline Outcome run(const Kernel &k) {
   Device &d = machine.addDevice(*t);
   size_t words = size_t(k.threads) * k.blocks * k.outWords;
   DevicePtr out = d.allocate(words * 4), in = d.allocate(std::max<size_t>(4, k.input.size() * 4));
-  if (!k.input.empty())
-    d.copyIn(in, k.input.data(), k.input.size() * 4);
+  std::vector<uint32_t> input = k.input;
+  if (k.prepare)
+    k.prepare(d, out, in, input);
+  if (!input.empty())
+    d.copyIn(in, input.data(), input.size() * 4);
   LaunchConfig c;
   c.grid = {k.blocks, 1, 1};
   c.block = {k.threads, 1, 1};
