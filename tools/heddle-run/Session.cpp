@@ -24,7 +24,7 @@ heddle_launch_options launchOptions(const Options &options, heddle_stream stream
 /// Caches are left cold by walking over this many times their size.
 constexpr uint64_t rotation = 3;
 constexpr int maxCopies = 64;
-constexpr double warmUpSeconds = 0.05;
+constexpr double warmUpSeconds = 0.2;
 
 } // namespace
 
