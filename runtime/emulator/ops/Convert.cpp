@@ -329,8 +329,9 @@ void decodeCvt(Decode &d) {
     d.fail("expected a conversion to f16 or bf16 with .satfinite or .relu");
   if ((d.i.mode & Ftz) && to != Ty::F32 && from != Ty::F32)
     d.fail("expected an f32 side with .ftz");
+  // ptxas takes both directions between f32 and bf16 from 8.0 on, the others from 9.0 on.
   if (to == Ty::BF16 || from == Ty::BF16)
-    d.needCapability(to == Ty::BF16 && from == Ty::F32 ? 8 : 9, 0);
+    d.needCapability(to == Ty::F32 || from == Ty::F32 ? 8 : 9, 0);
   if (!tyFloat(to) && !tyFloat(from)) {
     if (d.i.mode & (HasRound | Ftz))
       d.fail("expected no rounding between integers");
