@@ -93,6 +93,9 @@ constexpr int fragmentOverhead = 40;     // the same for mma.sync, without its f
 constexpr int issueOverhead = 40;        // tcgen05: the mma role only issues
 constexpr int tensorMemoryOverhead = 96; // its epilogue: 64 columns at a time, addresses
 constexpr int instructionOverhead = 26;
+/// wgmma, an epilogue that reads other tensors at each element: ptxas spills 128
+/// accumulators, a residual and run-time strides at 200 registers, and not at 224.
+constexpr int readingOverhead = 56;
 
 int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
   const WarpGrid grid = warpGrid(s, t.mma);
@@ -103,7 +106,8 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
     // 8-bit products are summed exactly only over short stretches of K: a second set
     // of accumulators takes the partial sums.
     const int64_t sets = target::dtypeBits(p.a) == 8 ? 2 : 1;
-    return static_cast<int>(sets * rows * columns / 128 + wgmmaOverhead);
+    const int epilogue = p.epilogueReadBytes ? readingOverhead : 0;
+    return static_cast<int>(sets * rows * columns / 128 + wgmmaOverhead + epilogue);
   }
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
   const int64_t fragments = rows / 16 * 4 + columns / 8 * 2;
