@@ -43,14 +43,14 @@ std::string hex(uint64_t value) {
 }
 
 std::optional<std::string> misaligned(const Constraint &constraint, const LaunchContext &launch) {
-  const std::string quantity = "expected " + constraint.what()->str();
+  const auto quantity = [&] { return "expected " + constraint.what()->str(); };
   if (constraint.arg() >= launch.addresses.size())
-    return quantity + ", but argument " + std::to_string(constraint.arg()) + " was not given";
+    return quantity() + ", but argument " + std::to_string(constraint.arg()) + " was not given";
   const uint64_t address = launch.addresses[constraint.arg()];
   const auto alignment = static_cast<uint64_t>(constraint.value());
   if (address % alignment == 0)
     return std::nullopt;
-  return quantity + " to be aligned to " + std::to_string(alignment) + " bytes, got " +
+  return quantity() + " to be aligned to " + std::to_string(alignment) + " bytes, got " +
          hex(address);
 }
 
@@ -107,15 +107,16 @@ std::optional<std::string> pkg::violated(const Constraint &constraint,
                                          const LaunchContext &launch) {
   if (constraint.kind() == ConstraintKind::pointer_alignment)
     return misaligned(constraint, launch);
-  const std::string quantity = "expected " + constraint.what()->str();
+  // Text is made only when there is something to say: launches come through here.
+  const auto quantity = [&] { return "expected " + constraint.what()->str(); };
   const Expected<int64_t> found = evaluateExpr(constraint.expr(), launch.sizes);
   if (!found)
-    return quantity + " to have a value, got " + found.error().message;
+    return quantity() + " to have a value, got " + found.error().message;
   const int64_t limit = constraint.value();
   const auto unless = [&](bool holds, const char *relation) -> std::optional<std::string> {
     if (holds)
       return std::nullopt;
-    return quantity + relation + std::to_string(limit) + ", got " + std::to_string(*found);
+    return quantity() + relation + std::to_string(limit) + ", got " + std::to_string(*found);
   };
   switch (constraint.kind()) {
   case ConstraintKind::multiple_of:
