@@ -312,7 +312,11 @@ void accumulate(const DenseInt &operands, bool useC, bool saturate, int32_t *c) 
   }
 }
 
-Problem checkModel(const AccumulateModel &model) {
+Problem checkModel(const AccumulateModel &model, Elem a, Elem b) {
+  for (Elem e : {a, b})
+    if (model.fractionBits && e != Elem::E4M3 && e != Elem::E5M2)
+      return "expected a short accumulator only with e4m3 and e5m2, got " +
+             std::string(elemName(e));
   if (model.fractionBits > 20)
     return "expected at most 20 fraction bits, got " + std::to_string(model.fractionBits);
   if (model.block > maxK)

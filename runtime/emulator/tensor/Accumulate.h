@@ -67,8 +67,9 @@ struct DenseInt {
 };
 void accumulate(const DenseInt &operands, bool useC, bool saturate, int32_t *c);
 
-/// What a model must satisfy: at most 20 fraction bits, a block of 1..96 with fraction bits.
-Problem checkModel(const AccumulateModel &model);
+/// What a model must satisfy: at most 20 fraction bits, blocks of at most 96 products, and
+/// fraction bits only with e4m3 and e5m2 operands (wider ones have other exponents).
+Problem checkModel(const AccumulateModel &model, Elem a, Elem b);
 
 /// The smallest normal exponent of a format, for DenseFloat.
 int minExponent(Elem e);

@@ -106,7 +106,7 @@ Problem checkMma(const MmaConfig &c) {
       return "expected a .scale_vec and scale type of the kind, got " + std::to_string(v) + "X." +
              std::string(elemName(c.scale));
   }
-  return checkModel(c.model);
+  return checkModel(c.model, c.a, c.b);
 }
 
 Problem checkMmaScales(const MmaConfig &c, const MmaScales &s) {

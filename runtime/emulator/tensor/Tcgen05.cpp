@@ -272,7 +272,7 @@ Problem makePlan(const Tcgen05Mma &mma, Plan &plan) {
   InstructionDescriptor &id = plan.id;
   if (Problem p = decodeInstructionDescriptor(mma.kind, mma.idesc, mma.ctaGroup, id))
     return p;
-  if (Problem p = checkModel(mma.model))
+  if (Problem p = checkModel(mma.model, id.a, id.b))
     return p;
   if (mma.scaleInputD > 15)
     return "expected scale-input-d from 0 to 15, got " + std::to_string(mma.scaleInputD);

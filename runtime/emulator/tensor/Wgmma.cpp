@@ -132,7 +132,7 @@ Problem checkWgmma(const WgmmaConfig &c) {
     return "expected no negation of integer operands, got imm-scale -1";
   if (c.satfinite && !isInteger(c.a))
     return "expected .satfinite only with integer operands, got " + typeNames(c);
-  return checkModel(c.model);
+  return checkModel(c.model, c.a, c.b);
 }
 
 AccumulateModel modelForWgmma(Elem a) {

@@ -169,9 +169,12 @@ TEST(Accumulate, IntegersWrapOrSaturate) {
 }
 
 TEST(Accumulate, RefusesModelsItCannotKeepExactly) {
-  EXPECT_FALSE(checkModel({13, 32, true}));
-  EXPECT_TRUE(checkModel({25, 16, true}));
-  EXPECT_TRUE(checkModel({13, 100, true}));
+  const Elem f8 = Elem::E4M3;
+  EXPECT_FALSE(checkModel({13, 32, true}, f8, Elem::E5M2));
+  EXPECT_TRUE(checkModel({25, 16, true}, f8, f8));
+  EXPECT_TRUE(checkModel({13, 100, true}, f8, f8));
+  EXPECT_TRUE(checkModel({13, 16, true}, Elem::BF16, Elem::BF16));
+  EXPECT_FALSE(checkModel({0, 0, true}, Elem::BF16, Elem::BF16));
 }
 
 } // namespace
