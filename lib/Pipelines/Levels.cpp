@@ -63,10 +63,11 @@ static void addWarpToRoles(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void addRolesToNVVM(OpPassManager &pm) {
-  // Offsets and barriers may have been edited by hand: check what is about to be emitted.
+  // Roles, offsets and barriers may have been edited by hand: check what is about to be emitted.
   OpPassManager &kernel = pm.nest<warp::KernelOp>();
   kernel.addPass(warp::createVerifyProtocolPass());
   kernel.addPass(warp::createCheckOrderingPass());
+  kernel.addPass(warp::createVerifyRolesPass());
   pm.addPass(createConvertWarpToNVVMPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

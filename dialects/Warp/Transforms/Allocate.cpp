@@ -15,9 +15,8 @@
 //                 1024  the slots of each smem pipe, each pipe at a multiple of 1024
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Warp/Transforms/Network.h"
 #include "dialects/Warp/Transforms/Passes.h"
-#include "llvm/ADT/bit.h"
+#include "dialects/Warp/Transforms/Roles.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle::warp {
@@ -29,13 +28,6 @@ using namespace mlir;
 using namespace heddle::warp;
 using heddle::target::MmaFamily;
 using heddle::target::Target;
-
-/// Bytes kept for barriers at the start of shared memory: one swizzle period, so that
-/// the slots behind it are aligned for 128-byte swizzles.
-static constexpr int64_t barrierBytes = 1024;
-static constexpr int64_t slotAlignment = 1024;
-/// tcgen05.alloc takes powers of two from 32 columns (PTX ISA, "tcgen05.alloc").
-static constexpr int64_t minTmemColumns = 32;
 
 namespace {
 struct AllocatePass : heddle::warp::impl::AllocatePassBase<AllocatePass> {
@@ -118,59 +110,16 @@ LogicalResult AllocatePass::placeColumns() {
   return success();
 }
 
-/// Arrivals that complete a phase of the full barriers, for what `role` does to fill a
-/// slot: bulk copies and tcgen05.mma arrive once, through the elected thread; each
-/// thread's cp.async arrive by themselves; of threads that write, one a warp arrives.
-static FailureOr<int64_t> fullArrivals(PipeOp pipe, const PipeUses &uses, RoleOp role,
-                                       const Target &target) {
-  std::optional<Agent> writer;
-  for (AcquireOp acquire : uses.acquires)
-    for (const Access &access : getAccesses(acquire, target)) {
-      if (!access.write)
-        continue;
-      if (writer && *writer != access.agent)
-        return access.op->emitOpError("expected slots of pipe \"")
-               << pipe.getName() << "\" to be filled in one way, got " << describe(*writer)
-               << " and " << describe(access.agent);
-      writer = access.agent;
-    }
-  if (!writer)
-    return pipe.emitOpError("expected ")
-           << describeProcess(role) << " to write to pipe \"" << pipe.getName()
-           << "\", got no write";
-  switch (*writer) {
-  case Agent::CopyEngine:
-  case Agent::TensorCore:
-    return 1;
-  case Agent::AsyncCopy:
-    return 32 * role.getNumWarps();
-  case Agent::Threads:
-    break;
-  }
-  return role.getNumWarps();
-}
-
-/// Arrivals of one consuming role on the empty barriers.
-static int64_t emptyArrivals(RoleOp role, const Target &target) {
-  return isSingleThreaded(role, target) ? 1 : role.getNumWarps();
-}
-
 LogicalResult AllocatePass::countArrivals(PipeOp pipe) {
-  PipeUses uses = getUses(pipe);
-  if (uses.producers.size() != 1 || uses.consumers.empty())
-    return pipe.emitOpError("expected pipe \"")
-           << pipe.getName() << "\" to have one producer and a consumer, got "
-           << uses.producers.size() << " and " << uses.consumers.size();
-  for (Operation *process : llvm::concat<Operation *>(uses.producers, uses.consumers))
-    if (!isa<RoleOp>(process))
-      return process->emitOpError("expected roles (run warp-assign-roles), got a stage");
-  FailureOr<int64_t> full =
-      fullArrivals(pipe, uses, cast<RoleOp>(uses.producers.front()), *target);
+  FailureOr<PipeEnds> ends = getEnds(pipe);
+  if (failed(ends))
+    return failure();
+  FailureOr<int64_t> full = fullArrivals(pipe, ends->producer, *target);
   if (failed(full))
     return failure();
   int64_t empty = 0;
-  for (Operation *process : uses.consumers)
-    empty += emptyArrivals(cast<RoleOp>(process), *target);
+  for (RoleOp consumer : ends->consumers)
+    empty += emptyArrivals(consumer, *target);
   pipe.setProducers(*full);
   pipe.setConsumers(empty);
   return success();

@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Warp/Transforms/FuseStages.h"
-#include "dialects/Warp/Transforms/Network.h"
 #include "dialects/Warp/Transforms/Passes.h"
+#include "dialects/Warp/Transforms/Roles.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace heddle::warp {
@@ -47,12 +47,12 @@ struct AssignRolesPass : heddle::warp::impl::AssignRolesPassBase<AssignRolesPass
   void runOnOperation() override;
 
 private:
+  LogicalResult keepRoles();
   LogicalResult fuse();
   void classify();
-  LogicalResult countWarps();
+  void countWarps();
   LogicalResult assignRegisters();
-  LogicalResult place();
-  LogicalResult checkRegisterPool();
+  void place();
   void emitRoles();
 
   KernelOp kernel;
@@ -68,7 +68,19 @@ private:
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Roles that somebody else has assigned stay as they are.
+LogicalResult AssignRolesPass::keepRoles() {
+  int64_t end = 0;
+  for (RoleOp role : kernel.getBody().front().getOps<RoleOp>())
+    end = std::max<int64_t>(end, role.getEndWarp());
+  if (!kernel->hasAttr("num_warps"))
+    kernel->setAttr("num_warps", Builder(kernel.getContext()).getI64IntegerAttr(end));
+  return checkRoles(kernel, *target);
+}
+
 LogicalResult AssignRolesPass::fuse() {
+  for (RoleOp role : kernel.getBody().front().getOps<RoleOp>())
+    return role.emitOpError("expected either stages or roles in a kernel, got both");
   llvm::MapVector<Operation *, Plan> byStage;
   for (StageOp stage : kernel.getBody().front().getOps<StageOp>()) {
     Plan plan;
@@ -108,6 +120,7 @@ LogicalResult AssignRolesPass::fuse() {
 void AssignRolesPass::classify() {
   for (Plan &plan : plans) {
     plan.single = isSingleThreaded(plan.stage, *target);
+    plan.readsTmem = readsTensorMemory(plan.stage, *target);
     plan.stage.walk([&](Operation *op) {
       if (auto copy = dyn_cast<CopyOp>(op))
         plan.loads |= copy.isLoad();
@@ -115,22 +128,11 @@ void AssignRolesPass::classify() {
         plan.multiplies = true;
         plan.accumulators.push_back(mma.getAcc().getType());
       }
-      if (auto wait = dyn_cast<WaitOp>(op))
-        plan.readsTmem |= wait.getPipe().getType().getLink() == Link::Tmem;
     });
-    plan.readsTmem &= !plan.single;
   }
 }
 
-/// Whether `warps` warps can divide an accumulator among them.
-static bool divides(AccType acc, int64_t warps, MmaFamily family) {
-  heddle::tuning::Schedule tile;
-  tile.tileM = acc.getRows(), tile.tileN = acc.getCols();
-  tile.mmaWarps = static_cast<int>(warps);
-  return heddle::tuning::warpGrid(tile, family).m != 0;
-}
-
-LogicalResult AssignRolesPass::countWarps() {
+void AssignRolesPass::countWarps() {
   for (Plan &plan : plans) {
     bool mma = plan.multiplies && !plan.single;
     if (plan.fixedWarps) {
@@ -151,20 +153,7 @@ LogicalResult AssignRolesPass::countWarps() {
     } else {
       plan.warps = 4;
     }
-    if (mma)
-      for (AccType acc : plan.accumulators)
-        if (!divides(acc, plan.warps, target->mma))
-          return plan.stage.emitOpError("expected warps that can divide ")
-                 << acc
-                 << (target->mma == MmaFamily::Wgmma ? " into 64 rows a warpgroup of 4 warps, got "
-                                                     : " into parts of multiples of 16 x 8, got ")
-                 << plan.warps << " warps";
-    if (plan.readsTmem && plan.warps % 4)
-      return plan.stage.emitOpError("expected a multiple of 4 warps, one for each quarter of "
-                                    "tensor memory, got ")
-             << plan.warps;
   }
-  return success();
 }
 
 LogicalResult AssignRolesPass::assignRegisters() {
@@ -186,67 +175,26 @@ LogicalResult AssignRolesPass::assignRegisters() {
     if (!plan.single && plan.registers && plan.warps % 4)
       return plan.stage.emitOpError("expected whole warpgroups of 4 warps to move registers, got ")
              << plan.warps << " warps";
-    int64_t r = plan.registers;
-    if (r && (r < 24 || r > 256 || r % 8))
-      return plan.stage.emitOpError("expected registers to be a multiple of 8 in 24..256, got ")
-             << r;
   }
   return success();
 }
 
-LogicalResult AssignRolesPass::place() {
-  auto needsWarpgroups = [&](const Plan &plan) {
-    return !plan.single && (movesRegisters || plan.readsTmem ||
-                            (plan.multiplies && target->mma == MmaFamily::Wgmma));
+void AssignRolesPass::place() {
+  auto onWarpgroups = [&](const Plan &plan) {
+    return !plan.single && (movesRegisters || needsWarpgroups(plan.stage, *target));
   };
   llvm::stable_sort(plans, [&](const Plan &a, const Plan &b) {
-    auto rank = [&](const Plan &p) { return p.single ? 0 : needsWarpgroups(p) ? 1 : 2; };
+    auto rank = [&](const Plan &p) { return p.single ? 0 : onWarpgroups(p) ? 1 : 2; };
     return rank(a) < rank(b);
   });
   for (Plan &plan : plans) {
-    if (needsWarpgroups(plan))
+    if (onWarpgroups(plan))
       numWarps = llvm::alignTo(numWarps, 4);
     plan.first = numWarps;
     numWarps += plan.warps;
   }
   if (movesRegisters)
     numWarps = llvm::alignTo(numWarps, 4);
-  int64_t limit = std::min<int64_t>(32, target->maxThreadsPerBlock / 32);
-  if (numWarps > limit) {
-    InFlightDiagnostic diag = kernel.emitOpError("expected at most ")
-                              << limit << " warps a CTA on " << target->name << ", got " << numWarps
-                              << ":";
-    for (const Plan &plan : plans)
-      diag << " " << plan.names.front() << " " << plan.warps;
-    return diag;
-  }
-  return success();
-}
-
-/// setmaxnreg takes registers from a pool that is filled at launch; a request that the
-/// pool cannot serve waits for ever (seen on an H200 with 40/240 of 3 x 168).
-LogicalResult AssignRolesPass::checkRegisterPool() {
-  if (!movesRegisters)
-    return success();
-  heddle::tuning::Schedule all;
-  all.loadWarps = static_cast<int>(numWarps), all.mmaWarps = 0;
-  all.ctasPerSM = schedule->ctasPerSM;
-  int64_t launch = heddle::tuning::launchRegisters(all, *target) / 8 * 8;
-  int64_t groups = numWarps / 4, need = 0;
-  std::string parts;
-  for (int64_t group = 0; group < groups; ++group) {
-    int64_t registers = launch;
-    for (const Plan &plan : plans)
-      if (plan.registers && plan.first < 4 * group + 4 && plan.first + plan.warps > 4 * group)
-        registers = plan.registers;
-    need += registers;
-    parts += (group ? " + " : "") + std::to_string(registers);
-  }
-  if (need > launch * groups)
-    return kernel.emitOpError("expected the warpgroups to share ")
-           << launch * groups << " registers (" << launch << " at launch x " << groups
-           << " warpgroups), got " << need << " (" << parts << ")";
-  return success();
 }
 
 void AssignRolesPass::emitRoles() {
@@ -275,11 +223,19 @@ void AssignRolesPass::runOnOperation() {
   }
   if (kernel.getSchedule())
     schedule = fromAttr(*kernel.getSchedule());
+  if (llvm::none_of(getProcesses(kernel), [](Operation *p) { return isa<StageOp>(p); })) {
+    if (failed(keepRoles()))
+      signalPassFailure();
+    return;
+  }
   if (failed(fuse()))
     return signalPassFailure();
   classify();
-  if (failed(countWarps()) || failed(assignRegisters()) || failed(place()) ||
-      failed(checkRegisterPool()))
+  countWarps();
+  if (failed(assignRegisters()))
     return signalPassFailure();
+  place();
   emitRoles();
+  if (failed(checkRoles(kernel, *target)))
+    return signalPassFailure();
 }

@@ -11,6 +11,8 @@
 //   resolve-links, verify-protocol, assign-roles, lag-releases, insert-fences,
 //   check-ordering, allocate
 //
+// and, before instructions are emitted, verify-protocol, check-ordering, verify-roles.
+//
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_DIALECTS_WARP_TRANSFORMS_PASSES_H
 #define HEDDLE_DIALECTS_WARP_TRANSFORMS_PASSES_H

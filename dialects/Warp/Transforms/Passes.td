@@ -68,4 +68,8 @@ def VerifyProtocolPass : Warp_Pass<"warp-verify-protocol"> {
   let summary = "reject networks of stages or roles that can hang or overwrite unread data";
 }
 
+def VerifyRolesPass : Warp_Pass<"warp-verify-roles"> {
+  let summary = "reject allocated kernels whose roles, memory or arrival counts cannot work";
+}
+
 #endif

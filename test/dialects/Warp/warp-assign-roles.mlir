@@ -256,6 +256,8 @@ warp.kernel @twice(%n: memref<?x?xf32>) attributes {target = "sm_90a"} {
 warp.kernel @unresolved(%n: memref<?x?xf32>) attributes {target = "sm_90a"} {
   // expected-error@+1 {{expected a resolved link (run warp-resolve-links), got accumulator}}
   %q = warp.pipe "sums" : !warp.pipe<accumulator, 1, !warp.acc<128x64xf32>>
+  warp.stage @nothing {
+  }
 }
 
 // -----
@@ -296,6 +298,8 @@ warp.kernel @no_setmaxnreg(%m: memref<?x?xbf16>) attributes {target = "sm_80",
     schedule = #warp.schedule<tile_m = 128, tile_n = 64, tile_k = 64, stages = 4, load_warps = 4,
       mma_warps = 8, epilogue_warps = 0, acc_stages = 1, store_stages = 0, load_registers = 40,
       mma_registers = 232, raster = 8, copy = async, store = direct, ctas_per_sm = 1>} {
+  warp.stage @nothing {
+  }
 }
 
 // -----
@@ -334,5 +338,29 @@ warp.kernel @warpgroups(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
   warp.stage @epilogue {
     %sum = warp.wait %q : !regs
     warp.release %q : !regs
+  }
+}
+
+// -----
+// expected-error@+1 {{expected at least one role, got none}}
+warp.kernel @empty(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+}
+
+// -----
+// Roles that somebody else has assigned are kept.
+// CHECK-LABEL: warp.kernel @assigned
+// CHECK-SAME: num_warps = 12 : i64
+warp.kernel @assigned(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  // CHECK: warp.role @a stages ["a"] warps 8 to 12 {
+  warp.role @a stages ["a"] warps 8 to 12 {
+  }
+}
+
+// -----
+warp.kernel @both(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  // expected-error@+1 {{expected either stages or roles in a kernel, got both}}
+  warp.role @a stages ["a"] warps 8 to 12 {
+  }
+  warp.stage @nothing {
   }
 }
