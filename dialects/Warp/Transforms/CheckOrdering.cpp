@@ -60,21 +60,43 @@ static LogicalResult checkReads(KernelOp kernel) {
   return result;
 }
 
-/// Whether the release follows multiplications that `reads` has at its level only once
-/// they are done.
-static bool waitsForReads(ReleaseOp release, ArrayRef<Access> reads, const Target &target) {
-  auto reading = [&](Operation *op) {
-    return llvm::any_of(
-        reads, [&](auto &a) { return a.agent == Agent::TensorCore && op->isAncestor(a.op); });
-  };
-  Operation *named = release.getAfter() ? release.getAfter().getDefiningOp() : nullptr;
+/// Whether a multiplication that `reads` lists, inside of `op`, reads the slot.
+static bool multipliesFrom(Operation *op, ArrayRef<Access> reads) {
+  return llvm::any_of(
+      reads, [&](auto &a) { return a.agent == Agent::TensorCore && op->isAncestor(a.op); });
+}
+
+/// Registers: a lagging release comes behind every multiplication of its loop, whose groups
+/// it lets run on; another one behind a wait for all of them.
+static bool followsWait(ReleaseOp release, ArrayRef<Access> reads) {
+  if (release.getLag()) {
+    for (Operation *op = release->getNextNode(); op; op = op->getNextNode())
+      if (op->walk([](MmaOp) { return WalkResult::interrupt(); }).wasInterrupted())
+        return false;
+    for (Operation *op = release->getPrevNode(); op; op = op->getPrevNode())
+      if (multipliesFrom(op, reads))
+        return isa<scf::ForOp>(release->getParentOp());
+    return false;
+  }
   for (Operation *op = release->getPrevNode(); op; op = op->getPrevNode()) {
-    if (op == named || (isa<MmaWaitOp>(op) && target.mma == MmaFamily::Wgmma))
+    if (isa<MmaWaitOp>(op))
       return true;
-    if (reading(op))
+    if (multipliesFrom(op, reads))
       return false;
   }
-  return release.getAfter() != nullptr;
+  return false;
+}
+
+/// Tensor memory: the release names a multiplication, and none that reads the slot comes
+/// between the two.
+static bool namesLastRead(ReleaseOp release, ArrayRef<Access> reads) {
+  if (!release.getAfter())
+    return false;
+  Operation *named = release.getAfter().getDefiningOp();
+  for (Operation *op = release->getPrevNode(); op && op != named; op = op->getPrevNode())
+    if (multipliesFrom(op, reads))
+      return false;
+  return true;
 }
 
 /// A slot that the tensor core reads in the background is released after that.
@@ -87,16 +109,18 @@ static LogicalResult checkReleases(PipeOp pipe, const Target &target) {
         llvm::append_range(reads, getAccesses(wait, target));
     if (llvm::none_of(reads, [](auto &a) { return a.agent == Agent::TensorCore; }))
       continue;
-    if (release.getLag() && !isa<scf::ForOp>(release->getParentOp()))
-      return release.emitOpError("expected lag in a loop that carries an accumulator, got it in ")
-             << release->getParentOp()->getName();
-    if (!waitsForReads(release, reads, target))
-      return release.emitOpError("expected the release of pipe \"")
-             << pipe.getName() << "\" to name, with after, the last multiplication of "
-             << describeProcess(getProcess(release))
-             << " that reads the slot: the tensor core may still read what "
-             << (uses.producers.empty() ? "its producer" : describeProcess(uses.producers.front()))
-             << " overwrites";
+    bool registers = target.mma == MmaFamily::Wgmma;
+    if (registers ? followsWait(release, reads) : namesLastRead(release, reads))
+      continue;
+    StringRef wanted =
+        !registers         ? "to name, with after, the last multiplication that reads the slot"
+        : release.getLag() ? "that lags to follow every multiplication of the loop it is in"
+                           : "to follow warp.mma_wait or to lag (run warp-lag-releases)";
+    return release.emitOpError("expected the release of pipe \"")
+           << pipe.getName() << "\" in " << describeProcess(getProcess(release)) << " " << wanted
+           << ": the tensor core may still read what "
+           << (uses.producers.empty() ? "its producer" : describeProcess(uses.producers.front()))
+           << " overwrites";
   }
   return success();
 }

@@ -65,16 +65,30 @@ static Value waitAfter(Value acc, Operation *after) {
   return wait.getResult();
 }
 
+/// The release goes behind every multiplication of the loop, so that "all but this
+/// iteration's groups" is one number for all releases.
 static void lagRelease(ReleaseOp release, scf::ForOp loop, unsigned carried) {
   release.setLag(1);
+  Operation *last = nullptr;
+  for (Operation *op = release->getNextNode(); op; op = op->getNextNode())
+    if (op->walk([](MmaOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      last = op;
+  if (last) {
+    while (auto next = dyn_cast<ReleaseOp>(last->getNextNode())) {
+      if (!next.getLag())
+        break;
+      last = next;
+    }
+    release->moveAfter(last);
+  }
   Value result = loop.getResult(carried);
   Value waited = waitAfter(result, loop);
   OpBuilder builder(release.getContext());
   // After the wait and the releases already there, so that pipes keep their order.
-  Operation *last = waited.getDefiningOp();
-  while (isa_and_nonnull<ReleaseOp>(last->getNextNode()))
-    last = last->getNextNode();
-  builder.setInsertionPointAfter(last);
+  Operation *before = waited.getDefiningOp();
+  while (isa_and_nonnull<ReleaseOp>(before->getNextNode()))
+    before = before->getNextNode();
+  builder.setInsertionPointAfter(before);
   ReleaseOp::create(builder, release.getLoc(), release.getPipe(), Value(), 0);
 }
 

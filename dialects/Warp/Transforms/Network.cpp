@@ -54,6 +54,27 @@ Operation *getTaker(Value tile) {
   return op && isa<AcquireOp, WaitOp>(op) ? op : nullptr;
 }
 
+Operation *getAccTaker(Value acc) {
+  while (acc) {
+    if (Operation *taker = getTaker(acc))
+      return taker;
+    if (auto arg = dyn_cast<BlockArgument>(acc)) {
+      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      OpOperand *init = loop ? loop.getTiedLoopInit(arg) : nullptr;
+      acc = init ? init->get() : Value();
+      continue;
+    }
+    Operation *op = acc.getDefiningOp();
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      acc = loop.getInitArgs()[cast<OpResult>(acc).getResultNumber()];
+    else if (isa<MmaOp, MmaWaitOp>(op))
+      acc = isa<MmaOp>(op) ? cast<MmaOp>(op).getAcc() : cast<MmaWaitOp>(op).getAcc();
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
 PipeUses getUses(PipeOp pipe) {
   PipeUses uses;
   auto add = [](SmallVector<Operation *> &list, Operation *op) {

@@ -37,6 +37,9 @@ PipeOp getPipe(mlir::Operation *verb);
 /// The verb (warp.acquire or warp.wait) that gave a tile; nullptr when it came
 /// another way.
 mlir::Operation *getTaker(mlir::Value tile);
+/// The verb that gave the accumulator which `acc` is, maybe after multiplications and
+/// around loops; nullptr when it came another way.
+mlir::Operation *getAccTaker(mlir::Value acc);
 
 /// The verbs on one pipe, in program order.
 struct PipeUses {

@@ -217,7 +217,7 @@ Step Machine::runVerb(ProcessState &p, Operation *verb) {
 
 Step Machine::checkUse(ProcessState &p, Operation *op) {
   for (Value operand : op->getOperands()) {
-    Operation *taker = getTaker(operand);
+    Operation *taker = isa<AccType>(operand.getType()) ? getAccTaker(operand) : getTaker(operand);
     if (!taker || !index.contains(getPipe(taker)))
       continue;
     PipeState &pipe = stateOf(taker);

@@ -163,7 +163,7 @@ warp.kernel @early_release(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} 
     %c = warp.acquire %s : !regs
     %x = warp.wait %a : !p
     %r = warp.mma %x, %x, %c accumulate %yes : !tile, !tile, !acc
-    // expected-error@+1 {{expected the release of pipe "a" to name, with after, the last multiplication of role "mma" that reads the slot: the tensor core may still read what role "load" overwrites}}
+    // expected-error@+1 {{expected the release of pipe "a" in role "mma" to follow warp.mma_wait or to lag (run warp-lag-releases): the tensor core may still read what role "load" overwrites}}
     warp.release %a : !p
     %w = warp.mma_wait %r : !acc
   }
@@ -189,5 +189,96 @@ warp.kernel @unwaited_read(%m: memref<?x?xf32>) attributes {target = "sm_90a"} {
     ^bb0(%e: f32, %i: index, %j: index):
       warp.yield %e : f32
     }
+  }
+}
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+!regs = !warp.pipe<regs, 1, !warp.acc<128x128xf32>>
+!tile = !warp.tile<128x64xbf16>
+!acc = !warp.acc<128x128xf32>
+// "after" alone does not wait where results are registers.
+warp.kernel @after_alone(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %yes = arith.constant true
+  %a = warp.pipe "a" : !p
+  %s = warp.pipe "sums" : !regs
+  warp.role @load stages ["load"] warps 0 to 1 {
+    scf.for %k = %c0 to %c1 step %c1 {
+      %x = warp.acquire %a : !p
+      warp.copy %m[%c0, %c0] to %x engine bulk : memref<?x?xbf16>, !tile
+      warp.commit %a : !p
+    }
+  }
+  warp.role @mma stages ["mma"] warps 4 to 12 {
+    %c = warp.acquire %s : !regs
+    %sum = scf.for %k = %c0 to %c1 step %c1 iter_args(%acc = %c) -> (!acc) {
+      %x = warp.wait %a : !p
+      %r = warp.mma %x, %x, %acc accumulate %yes : !tile, !tile, !acc
+      // expected-error@+1 {{expected the release of pipe "a" in role "mma" to follow warp.mma_wait or to lag (run warp-lag-releases): the tensor core may still read what role "load" overwrites}}
+      warp.release %a after %r : !p, !acc
+      scf.yield %r : !acc
+    }
+  }
+}
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+!regs = !warp.pipe<regs, 1, !warp.acc<128x128xf32>>
+!tile = !warp.tile<128x64xbf16>
+!acc = !warp.acc<128x128xf32>
+// Before this iteration's multiplication, the last one's group still runs.
+warp.kernel @lag_too_early(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %yes = arith.constant true
+  %a = warp.pipe "a" : !p
+  %s = warp.pipe "sums" : !regs
+  warp.role @load stages ["load"] warps 0 to 1 {
+    scf.for %k = %c0 to %c1 step %c1 {
+      %x = warp.acquire %a : !p
+      warp.copy %m[%c0, %c0] to %x engine bulk : memref<?x?xbf16>, !tile
+      warp.commit %a : !p
+    }
+  }
+  warp.role @mma stages ["mma"] warps 4 to 12 {
+    %c = warp.acquire %s : !regs
+    %sum = scf.for %k = %c0 to %c1 step %c1 iter_args(%acc = %c) -> (!acc) {
+      %x = warp.wait %a : !p
+      // expected-error@+1 {{expected the release of pipe "a" in role "mma" that lags to follow every multiplication of the loop it is in: the tensor core may still read what role "load" overwrites}}
+      warp.release %a lag 1 after %acc : !p, !acc
+      %r = warp.mma %x, %x, %acc accumulate %yes : !tile, !tile, !acc
+      scf.yield %r : !acc
+    }
+    %w = warp.mma_wait %sum : !acc
+    warp.release %a : !p
+  }
+}
+
+// -----
+!q = !warp.pipe<tmem, 2, !warp.acc<128x128xf32>>
+!acc = !warp.acc<128x128xf32>
+!p = !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+!tile = !warp.tile<128x64xbf16>
+warp.kernel @names_earlier(%m: memref<?x?xbf16>) attributes {target = "sm_100a"} {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %a = warp.pipe "a" : !p
+  %s = warp.pipe "sums" : !q
+  warp.role @load stages ["load"] warps 0 to 1 {
+    %x = warp.acquire %a : !p
+    warp.copy %m[%c0, %c0] to %x engine bulk : memref<?x?xbf16>, !tile
+    warp.commit %a : !p
+  }
+  warp.role @mma stages ["mma"] warps 1 to 2 {
+    %c = warp.acquire %s : !q
+    %x = warp.wait %a : !p
+    warp.fence <tmem_after>
+    %r = warp.mma %x, %x, %c accumulate %yes : !tile, !tile, !acc
+    %t = warp.mma %x, %x, %r accumulate %yes : !tile, !tile, !acc
+    // expected-error@+1 {{expected the release of pipe "a" in role "mma" to name, with after, the last multiplication that reads the slot: the tensor core may still read what role "load" overwrites}}
+    warp.release %a after %r : !p, !acc
+    warp.commit %s, %t : !q, !acc
   }
 }

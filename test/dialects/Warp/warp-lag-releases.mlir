@@ -44,8 +44,8 @@ warp.kernel @loop(%d: memref<?x?xf32>) attributes {target = "sm_90a"} {
   }
 }
 
-// Two multiplications an iteration: the release after the first lags as well, since the
-// accumulator goes on to the next iteration through the second.
+// Two multiplications an iteration: both releases go behind the second, so that one wait,
+// for all groups but this iteration's two, serves them.
 // CHECK-LABEL: warp.kernel @chain
 warp.kernel @chain(%d: memref<?x?xf32>) attributes {target = "sm_90a"} {
   %c0 = arith.constant 0 : index
@@ -62,11 +62,12 @@ warp.kernel @chain(%d: memref<?x?xf32>) attributes {target = "sm_90a"} {
       %a = warp.wait %p : !ops
       // CHECK: %[[ONE:.*]] = warp.mma
       %one = warp.mma %a, %a, %acc accumulate %yes : !tile, !tile, !acc
-      // CHECK-NEXT: warp.release %[[P]] lag 1 after %[[ONE]]
+      // CHECK-NEXT: warp.wait %[[Q]]
       warp.release %p after %one : !ops, !acc
       %b = warp.wait %q : !ops
       // CHECK: %[[TWO:.*]] = warp.mma
       %two = warp.mma %b, %b, %one accumulate %yes : !tile, !tile, !acc
+      // CHECK-NEXT: warp.release %[[P]] lag 1 after %[[ONE]]
       // CHECK-NEXT: warp.release %[[Q]] lag 1 after %[[TWO]]
       warp.release %q after %two : !ops, !acc
       scf.yield %two : !acc

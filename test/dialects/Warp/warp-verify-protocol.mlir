@@ -491,3 +491,31 @@ warp.kernel @write_after_commit(%m: memref<?x?xbf16>) {
     warp.release %p : !p
   }
 }
+
+// -----
+!q = !warp.pipe<accumulator, 2, !warp.acc<64x64xf32>>
+!p = !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+!acc = !warp.acc<64x64xf32>
+warp.kernel @multiply_after_commit(%m: memref<?x?xbf16>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !p
+  %q = warp.pipe "q" : !q
+  warp.stage @load {
+    %x = warp.acquire %p : !p
+    warp.commit %p : !p
+  }
+  warp.stage @mma {
+    %x = warp.wait %p : !p
+    %c = warp.acquire %q : !q
+    %r = warp.mma %x, %x, %c accumulate %yes : !warp.tile<64x64xbf16>, !warp.tile<64x64xbf16>, !acc
+    warp.commit %q, %r : !q, !acc
+    // expected-error@+1 {{overwrite before read: expected stage "mma" to use a slot of pipe "q" before it commits it, got the use after it (outside of loops)}}
+    %s = warp.mma %x, %x, %r accumulate %yes : !warp.tile<64x64xbf16>, !warp.tile<64x64xbf16>, !acc
+    warp.release %p after %s : !p, !acc
+  }
+  warp.stage @epilogue {
+    %r = warp.wait %q : !q
+    warp.release %q : !q
+  }
+}
