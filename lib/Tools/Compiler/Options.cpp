@@ -23,7 +23,7 @@ constexpr const char *footer = R"(Examples:
   heddlec r.mlir -o gemm.hdl                               go on from there
   heddlec gemm.mlir --chip=H800 --explain --emit=warp      why this schedule
   heddlec gemm.mlir --arch=sm_90a --schedule tile=128x128x64,stages=6 --emit=ptx
-  heddlec gemm.mlir --arch=sm_80 --emit=c -o out/gemm.h    gemm.h and gemm.o, to link
+  heddlec gemm.mlir --arch=sm_80 --emit=c -o out/gemm.h    gemm.h, gemm.c, gemm.o
 Exit codes: 0 done; 1 the input does not compile or a tool failed; 2 bad command line.)";
 
 std::string join(const auto &names) {
@@ -36,6 +36,7 @@ std::string join(const auto &names) {
 struct Raw {
   std::vector<std::string> archs;
   std::string chip, emit;
+  bool noCache = false;
 };
 
 void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
@@ -67,9 +68,9 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
   app.add_option("--ptxas-timeout", o.ptxasSeconds, "Stop ptxas after so many seconds")
       ->type_name("SECONDS")
       ->check(CLI::Range(1u, 86400u));
-  app.add_flag("--no-cache{false},--cache{true}", o.useCache,
+  app.add_flag("--no-cache", raw.noCache,
                "Do not keep results of ptxas in $HEDDLE_CACHE or ~/.cache/heddle");
-  app.add_flag("--save-temps{.}", o.saveTemps,
+  app.add_flag("--save-temps", o.saveTemps,
                "Write every intermediate form to a folder (--save-temps=DIR; default: here)");
   app.add_flag("--lineinfo", o.lineInfo, "Let PTX and cubin name the lines of the input");
   app.add_flag("--timing", o.timing, "Print how long each step took");
@@ -115,6 +116,9 @@ Emit emitOfExtension(const std::string &output) {
 }
 
 void interpret(CompilerOptions &o, const Raw &raw) {
+  o.useCache = !raw.noCache;
+  if (o.saveTemps == "true") // what a flag without a value gives
+    o.saveTemps = ".";
   for (const std::string &name : raw.archs)
     addTarget(o, name);
   if (!raw.chip.empty())
