@@ -9,8 +9,10 @@
 // the exact result lies strictly on tail's side of it (or is it, when tail is 0); the
 // pair is then rounded once. Sums give the pair by the error-free transformation
 // TwoSum, which is exact in binary64 for operands of this range; products of two
-// 24-bit significands fit 53 bits; quotients and roots take the sign of the exact
-// remainder. Round to nearest of +, -, *, / and sqrt is the host's own (IEEE 754).
+// 24-bit significands fit 53 bits; a quotient or root of 24-bit significands that is not
+// itself a number of at most 25 bits differs from every such number by more than 2^-50
+// relatively, so its binary64 value lies on the right side. Round to nearest of +, -, *, / and sqrt
+// is the host's own (IEEE 754).
 //
 //===----------------------------------------------------------------------===//
 #include "Numeric.h"
@@ -98,12 +100,7 @@ float divF32(float a, float b, Mode m) {
     a = flush(a), b = flush(b);
   if (m.round == Round::NearestEven)
     return finish(a / b, m);
-  const double quotient = double(a) / double(b);
-  if (!std::isfinite(quotient) || quotient == 0)
-    return finish(Exact{quotient, 0}, m);
-  // a - quotient * b is exact in binary64; its sign tells where the quotient lies.
-  const double rest = std::fma(-quotient, double(b), double(a));
-  return finish(Exact{quotient, std::signbit(b) ? -rest : rest}, m);
+  return finish(Exact{double(a) / double(b), 0}, m);
 }
 
 float rcpF32(float a, Mode m) { return divF32(1.0f, a, m); }
@@ -113,10 +110,7 @@ float sqrtF32(float a, Mode m) {
     a = flush(a);
   if (m.round == Round::NearestEven)
     return finish(std::sqrt(a), m);
-  const double root = std::sqrt(double(a));
-  if (!std::isfinite(root) || root == 0)
-    return finish(Exact{root, 0}, m);
-  return finish(Exact{root, std::fma(-root, root, double(a))}, m);
+  return finish(Exact{std::sqrt(double(a)), 0}, m);
 }
 
 //===----------------------------------------------------------------------===//

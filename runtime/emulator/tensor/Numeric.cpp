@@ -60,7 +60,7 @@ float decodeSmall(Elem e, uint32_t bits) {
     return static_cast<float>(static_cast<uint8_t>(bits));
   if (e == Elem::UE8M0) {
     bits &= 0xff;
-    return bits == 0xff ? asFloat(0x7fc00000) : std::ldexp(1.0f, static_cast<int>(bits) - 127);
+    return bits == 0xff ? asFloat(canonicalNaN32) : std::ldexp(1.0f, static_cast<int>(bits) - 127);
   }
   const Format f = formatOf(e);
   const int width = 1 + f.exponentBits + f.mantissaBits;
@@ -70,7 +70,7 @@ float decodeSmall(Elem e, uint32_t bits) {
   if (f.infinity && magnitude == f.infinity)
     return sign * std::numeric_limits<float>::infinity();
   if (f.nan && magnitude > (f.infinity ? f.infinity : f.maxFinite))
-    return asFloat(0x7fc00000);
+    return asFloat(canonicalNaN32);
   const int exponent = static_cast<int>(magnitude >> f.mantissaBits);
   const int mantissa = static_cast<int>(magnitude & ((1u << f.mantissaBits) - 1));
   const int significand = exponent ? mantissa + (1 << f.mantissaBits) : mantissa;
@@ -140,7 +140,7 @@ float decodeF16(uint16_t b) {
   const uint32_t sign = uint32_t(b & 0x8000) << 16;
   const uint32_t magnitude = b & 0x7fff;
   if (magnitude > 0x7c00)
-    return asFloat(0x7fc00000);
+    return asFloat(canonicalNaN32);
   if (magnitude == 0x7c00)
     return asFloat(sign | 0x7f800000);
   // Subnormals come out right: (magnitude << 13) is a subnormal float, and the product
@@ -261,10 +261,8 @@ uint32_t encodeWithTail(Elem e, double value, double tail, EncodeOptions options
   }
   const bool outward = tail != 0 && (tail < 0) == std::signbit(value);
   const bool inward = tail != 0 && !outward;
-  if (inward && significand == 1ull << 52) { // the exact value lies in the binade below
-    significand <<= 1;
-    --exponent;
-  }
+  // Just below a power of two the quotient by the quantum of the upper binade is one bit
+  // short; the pattern computed below is still that of the neighbour.
   significand = (significand << 2) + (outward ? 1 : 0) - (inward ? 1 : 0);
 
   // significand * 2^(exponent - 54) = kept * 2^(quantum) + rest

@@ -36,7 +36,7 @@ inline uint32_t asBits(float value) { return std::bit_cast<uint32_t>(value); }
 
 /// The value of the low elemBits(e) bits. F32 and integer formats convert to the
 /// nearest float. TF32 reads as the tensor core does: the low 13 bits are ignored.
-/// UE8M0 0xff and every NaN pattern give a quiet NaN. UE4M3 ignores the sign bit.
+/// UE8M0 0xff and every NaN pattern give the canonical NaN. UE4M3 ignores the sign bit.
 float decode(Elem e, uint32_t bits);
 /// 256 (E4M3, E5M2, UE8M0, UE4M3, S8, U8), 64 (E3M2, E2M3) or 16 (E2M1) values;
 /// nullptr for wider formats.

@@ -124,6 +124,34 @@ TEST(Accumulate, TruncatedModelEqualsItsDefinition) {
   }
 }
 
+TEST(Accumulate, TruncatedModelOfTinyValues) {
+  // Products of subnormals and tiny accumulators: everything lies far below one.
+  std::mt19937 rng(14);
+  const unsigned m = 4, n = 16, k = 32;
+  for (int round = 0; round < 20; ++round) {
+    Matrix a = randomMatrix(m, k, Elem::E5M2, rng), b = randomMatrix(k, n, Elem::E5M2, rng);
+    for (Matrix *x : {&a, &b})
+      for (unsigned i = 0; i < x->bits.size(); ++i) {
+        x->bits[i] &= 0x87; // exponent fields 0 and 1
+        x->values[i] = definedValue(Elem::E5M2, x->bits[i]);
+      }
+    const auto fa = floats(a), fb = floats(b);
+    std::vector<float> c(m * n);
+    for (float &x : c)
+      x = rng() % 3 ? std::ldexp(1.0f + (rng() % 1024) / 1024.0f, -30 - int(rng() % 20)) : 0.0f;
+    std::vector<float> got = c;
+    accumulateFloat(Dense{m, n, k, fa.data(), fb.data(), -14, -14}, {13, 32, true}, true,
+                    got.data());
+    for (unsigned i = 0; i < m; ++i)
+      for (unsigned j = 0; j < n; ++j) {
+        std::vector<std::pair<double, double>> f;
+        for (unsigned kk = 0; kk < k; ++kk)
+          f.emplace_back(a.value(i, kk), b.value(kk, j));
+        ASSERT_EQ(got[i * n + j], truncatedDot(f, c[i * n + j], 13, -14, -14)) << i << "," << j;
+      }
+  }
+}
+
 TEST(Accumulate, ShortAccumulatorLosesSmallTermsAndPromotionKeepsThem) {
   // 4096 products of one: exact in f32, but a 13-bit sum of ones stops at 2^14.
   const unsigned k = 32;
