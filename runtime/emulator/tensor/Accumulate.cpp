@@ -54,15 +54,20 @@ template <typename V> [[gnu::always_inline]] inline void store(void *to, const V
   load(before, c);
   s += __builtin_convertvector(before, Double4);
   const Float4 nearest = __builtin_convertvector(s, Float4);
-  const Double4 back = __builtin_convertvector(nearest, Double4);
-  // One place back where the conversion went away from zero (infinity: to the largest).
-  const Long4 away = ((s > 0) & (back > s)) | ((s < 0) & (back < s));
   Int4 bits;
   load(bits, &nearest);
-  if (towardZero)
+  if (towardZero) {
+    // One place back where the conversion went away from zero (infinity: to the largest).
+    const Double4 back = __builtin_convertvector(nearest, Double4);
+    Long4 sizeBack, sizeExact;
+    load(sizeBack, &back);
+    load(sizeExact, &s);
+    const Long4 magnitude = Long4{} + INT64_MAX;
+    const Long4 away = (sizeBack & magnitude) > (sizeExact & magnitude);
     bits += __builtin_convertvector(away, Int4); // a mask is -1
-  const Int4 nan = __builtin_convertvector(s != s, Int4);
-  bits = (bits & ~nan) | (nan & static_cast<int32_t>(canonicalNaN32));
+  }
+  const Int4 nan = nearest != nearest;
+  bits = nan ? Int4{} + static_cast<int32_t>(canonicalNaN32) : bits;
   store(c, bits);
 }
 
