@@ -40,6 +40,7 @@ struct Plan {
   bool single = false, loads = false, multiplies = false, readsTmem = false;
   SmallVector<AccType> accumulators; ///< of its multiplications
   int64_t warps = 0, first = 0, registers = 0;
+  bool placed = false;
 };
 
 struct AssignRolesPass : heddle::warp::impl::AssignRolesPassBase<AssignRolesPass> {
@@ -133,6 +134,8 @@ void AssignRolesPass::classify() {
 }
 
 void AssignRolesPass::countWarps() {
+  int64_t storers =
+      llvm::count_if(plans, [](const Plan &p) { return p.single && !p.loads && !p.multiplies; });
   for (Plan &plan : plans) {
     bool mma = plan.multiplies && !plan.single;
     if (plan.fixedWarps) {
@@ -149,7 +152,8 @@ void AssignRolesPass::countWarps() {
     } else if (plan.readsTmem && schedule && schedule->epilogueWarps > 0) {
       plan.warps = schedule->epilogueWarps;
     } else if (plan.loads && !mma && schedule && schedule->loadWarps > 0) {
-      plan.warps = schedule->loadWarps;
+      // The schedule counts the warps that store in bulk among those that load.
+      plan.warps = std::max<int64_t>(1, schedule->loadWarps - storers);
     } else {
       plan.warps = 4;
     }
@@ -172,29 +176,42 @@ LogicalResult AssignRolesPass::assignRegisters() {
       plan.registers = schedule->mmaRegisters;
     else if (plan.single || plan.loads)
       plan.registers = schedule->loadRegisters;
-    if (!plan.single && plan.registers && plan.warps % 4)
-      return plan.stage.emitOpError("expected whole warpgroups of 4 warps to move registers, got ")
-             << plan.warps << " warps";
   }
   return success();
 }
 
 void AssignRolesPass::place() {
-  auto onWarpgroups = [&](const Plan &plan) {
-    return !plan.single && (movesRegisters || needsWarpgroups(plan.stage, *target));
+  auto sharesFirst = [&](const Plan &plan) {
+    return plan.single || (movesRegisters && plan.registers == schedule->loadRegisters &&
+                           !needsWarpgroups(plan.stage, *target));
   };
-  llvm::stable_sort(plans, [&](const Plan &a, const Plan &b) {
-    auto rank = [&](const Plan &p) { return p.single ? 0 : onWarpgroups(p) ? 1 : 2; };
-    return rank(a) < rank(b);
-  });
-  for (Plan &plan : plans) {
-    if (onWarpgroups(plan))
-      numWarps = llvm::alignTo(numWarps, 4);
-    plan.first = numWarps;
-    numWarps += plan.warps;
+  auto onWarpgroups = [&](const Plan &plan) {
+    return !sharesFirst(plan) && (movesRegisters || needsWarpgroups(plan.stage, *target));
+  };
+  auto put = [&](Plan &plan, int64_t first) {
+    plan.first = first, plan.placed = true;
+    numWarps = std::max(numWarps, first + plan.warps);
+  };
+  for (bool single : {true, false})
+    for (Plan &plan : plans)
+      if (plan.single == single && sharesFirst(plan))
+        put(plan, numWarps);
+  // Up to the first whole warpgroup there is room for others.
+  if (llvm::any_of(plans, onWarpgroups)) {
+    int64_t end = llvm::alignTo(numWarps, 4);
+    for (Plan &plan : plans)
+      if (!plan.placed && !onWarpgroups(plan) && numWarps + plan.warps <= end)
+        put(plan, numWarps);
   }
+  for (Plan &plan : plans)
+    if (onWarpgroups(plan))
+      put(plan, llvm::alignTo(numWarps, 4));
+  for (Plan &plan : plans)
+    if (!plan.placed)
+      put(plan, numWarps);
   if (movesRegisters)
     numWarps = llvm::alignTo(numWarps, 4);
+  llvm::stable_sort(plans, [](const Plan &a, const Plan &b) { return a.first < b.first; });
 }
 
 void AssignRolesPass::emitRoles() {

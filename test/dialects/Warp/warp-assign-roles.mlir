@@ -364,3 +364,90 @@ warp.kernel @both(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
   warp.stage @nothing {
   }
 }
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+!tmem = !warp.pipe<tmem, 1, !warp.acc<128x128xf32>>
+!acc = !warp.acc<128x128xf32>
+// Threads that load fit beside the mma's warp, before the warpgroup of the epilogue.
+// CHECK-LABEL: warp.kernel @gap
+// CHECK-SAME: num_warps = 8 : i64
+// CHECK: warp.role @mma stages ["mma"] warps 0 to 1 {
+// CHECK: warp.role @load stages ["load"] warps 1 to 3 {
+// CHECK: warp.role @epilogue stages ["epilogue"] warps 4 to 8 {
+warp.kernel @gap(%m: memref<?x?xbf16>, %d: memref<?x?xf32>) attributes {target = "sm_100a"} {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "operands" : !p
+  %q = warp.pipe "sums" : !tmem
+  warp.stage @load warps 2 {
+    %x = warp.acquire %p : !p
+    warp.copy %m[%c0, %c0] to %x engine async : memref<?x?xbf16>, !warp.tile<128x64xbf16>
+    warp.commit %p : !p
+  }
+  warp.stage @mma {
+    %first = warp.acquire %q : !tmem
+    %x = warp.wait %p : !p
+    %sum = warp.mma %x, %x, %first accumulate %yes : !warp.tile<128x64xbf16>, !warp.tile<128x64xbf16>, !acc
+    warp.release %p after %sum : !p, !acc
+    warp.commit %q, %sum : !tmem, !acc
+  }
+  warp.stage @epilogue {
+    %sum = warp.wait %q : !tmem
+    warp.store %sum to %d[%c0, %c0] : !acc, memref<?x?xf32> {
+    ^bb0(%e: f32, %ei: index, %ej: index):
+      warp.yield %e : f32
+    }
+    warp.release %q : !tmem
+  }
+}
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+!regs = !warp.pipe<regs, 1, !warp.acc<128x128xf32>>
+!acc = !warp.acc<128x128xf32>
+// The warp that stores in bulk is one of the schedule's load warps; those that load have as
+// many registers and share its warpgroup.
+// CHECK-LABEL: warp.kernel @loaders_and_storer
+// CHECK-SAME: num_warps = 12 : i64
+// CHECK: warp.role @store stages ["store"] warps 0 to 1 registers 40 {
+// CHECK: warp.role @load stages ["load"] warps 1 to 4 registers 40 {
+// CHECK: warp.role @mma stages ["mma", "epilogue"] warps 4 to 12 registers 232 {
+warp.kernel @loaders_and_storer(%m: memref<?x?xbf16>) attributes {target = "sm_90a",
+    schedule = #warp.schedule<tile_m = 128, tile_n = 128, tile_k = 64, stages = 2, load_warps = 4,
+      mma_warps = 8, epilogue_warps = 0, acc_stages = 1, store_stages = 2, load_registers = 40,
+      mma_registers = 232, raster = 8, copy = async, store = bulk, ctas_per_sm = 1>} {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "operands" : !p
+  %q = warp.pipe "sums" : !regs
+  %o = warp.pipe "out" : !p
+  warp.stage @load {
+    %x = warp.acquire %p : !p
+    warp.copy %m[%c0, %c0] to %x engine async : memref<?x?xbf16>, !warp.tile<128x64xbf16>
+    warp.commit %p : !p
+  }
+  warp.stage @mma {
+    %first = warp.acquire %q : !regs
+    %x = warp.wait %p : !p
+    %sum = warp.mma %x, %x, %first accumulate %yes : !warp.tile<128x64xbf16>, !warp.tile<128x64xbf16>, !acc
+    warp.release %p after %sum : !p, !acc
+    warp.commit %q, %sum : !regs, !acc
+  }
+  warp.stage @epilogue {
+    %sum = warp.wait %q : !regs
+    %t = warp.acquire %o : !p
+    warp.pack %sum columns 0 at (%c0, %c0) to %t : !acc, !warp.tile<128x64xbf16> {
+    ^bb0(%e: f32, %ei: index, %ej: index):
+      %h = arith.truncf %e : f32 to bf16
+      warp.yield %h : bf16
+    }
+    warp.commit %o : !p
+    warp.release %q : !regs
+  }
+  warp.stage @store {
+    %t = warp.wait %o : !p
+    warp.copy %t to %m[%c0, %c0] engine bulk : !warp.tile<128x64xbf16>, memref<?x?xbf16>
+    warp.release %o : !p
+  }
+}
