@@ -182,6 +182,28 @@ FailureOr<PipeEnds> getEnds(PipeOp pipe) {
   return ends;
 }
 
+/// Every part of a slot is written, and by one bulk copy where the barrier counts bytes.
+static LogicalResult checkParts(PipeOp pipe, AcquireOp acquire, bool bulk) {
+  for (auto [i, part] : llvm::enumerate(acquire.getSlots())) {
+    if (!isa<TileType>(part.getType()))
+      continue;
+    int64_t writes = 0;
+    for (Operation *user : part.getUsers()) {
+      if (auto copy = dyn_cast<CopyOp>(user))
+        writes += copy.isLoad();
+      else if (auto map = dyn_cast<MapOp>(user))
+        writes += map.getTarget() == part;
+      else
+        writes += isa<PackOp>(user);
+    }
+    if (writes == 0 || (bulk && writes != 1))
+      return acquire.emitOpError("expected ")
+             << (bulk ? "one bulk copy" : "a write") << " to part " << i << " of a slot of pipe \""
+             << pipe.getName() << "\", got " << writes;
+  }
+  return success();
+}
+
 // Bulk copies and tcgen05.mma arrive once, through the elected thread; each thread's
 // cp.async arrive by themselves; of threads that write, one a warp arrives.
 FailureOr<int64_t> fullArrivals(PipeOp pipe, RoleOp producer, const Target &target) {
@@ -199,6 +221,9 @@ FailureOr<int64_t> fullArrivals(PipeOp pipe, RoleOp producer, const Target &targ
   if (!writer)
     return pipe.emitOpError("expected ") << describeProcess(producer) << " to write to pipe \""
                                          << pipe.getName() << "\", got no write";
+  for (AcquireOp acquire : getUses(pipe).acquires)
+    if (failed(checkParts(pipe, acquire, *writer == Agent::CopyEngine)))
+      return failure();
   switch (*writer) {
   case Agent::CopyEngine:
   case Agent::TensorCore:

@@ -243,3 +243,39 @@ warp.kernel @stages(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
     warp.release %p : !p
   }
 }
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<8x64xbf16>, !warp.tile<8x64xbf16>>
+warp.kernel @half_written(%m: memref<?x?xbf16>) attributes {target = "sm_80"} {
+  %c0 = arith.constant 0 : index
+  %p = warp.pipe "p" : !p
+  warp.role @load stages ["load"] warps 0 to 4 {
+    // expected-error@+1 {{expected a write to part 1 of a slot of pipe "p", got 0}}
+    %x, %y = warp.acquire %p : !p
+    warp.copy %m[%c0, %c0] to %x engine async : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+    warp.commit %p : !p
+  }
+  warp.role @store stages ["store"] warps 4 to 5 {
+    %x, %y = warp.wait %p : !p
+    warp.release %p : !p
+  }
+}
+
+// -----
+!p = !warp.pipe<smem, 2, !warp.tile<8x64xbf16>>
+// The barrier would count more bytes than a slot has.
+warp.kernel @twice(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %p = warp.pipe "p" : !p
+  warp.role @load stages ["load"] warps 0 to 1 {
+    // expected-error@+1 {{expected one bulk copy to part 0 of a slot of pipe "p", got 2}}
+    %x = warp.acquire %p : !p
+    warp.copy %m[%c0, %c0] to %x engine bulk : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+    warp.copy %m[%c0, %c0] to %x engine bulk : memref<?x?xbf16>, !warp.tile<8x64xbf16>
+    warp.commit %p : !p
+  }
+  warp.role @store stages ["store"] warps 4 to 5 {
+    %x = warp.wait %p : !p
+    warp.release %p : !p
+  }
+}
