@@ -86,7 +86,7 @@ void MachineImpl::reportDeadlock(const char *headline) {
           }
   Error head;
   head.kind = ErrorKind::Deadlock;
-  head.message = std::string("deadlock: ") + headline + "; " + std::to_string(stuck) + " warps are stuck" +
+  head.message = std::string(headline) + "; " + std::to_string(stuck) + " warps are stuck" +
                  (pool ? ", some of them on the register pool (setmaxnreg asks for more than is released)" : "");
   addError(std::move(head), true);
   for (Error &e : list)

@@ -151,9 +151,9 @@ LaunchId Device::enqueue(const std::shared_ptr<const Module> &module, std::strin
   return id;
 }
 
-static uint64_t ctaBytes(const Launch &l) {
-  return l.sharedBytes * 2ull + uint64_t(l.warps) * (l.program->regWords * 4ull + l.program->preds * 4ull +
-                                                    l.program->localBytes * 32ull + sizeof(Warp));
+uint64_t MachineImpl::clusterBytes(const Launch &l) {
+  uint64_t warp = l.program->regWords * 4ull + l.program->preds * 4ull + l.program->localBytes * 32ull + sizeof(Warp);
+  return (l.sharedBytes * 2ull + l.warps * warp) * l.cluster.volume();
 }
 
 bool MachineImpl::admit() {
@@ -183,7 +183,7 @@ bool MachineImpl::admit() {
 }
 
 void MachineImpl::startCluster(Launch &l) {
-  uint64_t bytes = ctaBytes(l) * l.cluster.volume();
+  uint64_t bytes = clusterBytes(l);
   if (!takeMemory(bytes)) {
     Error e;
     e.kind = ErrorKind::Limit;
@@ -251,7 +251,7 @@ void MachineImpl::startCluster(Launch &l) {
 }
 
 void MachineImpl::retire(Launch &l, std::list<std::unique_ptr<Cluster>>::iterator &it) {
-  memoryUsed -= ctaBytes(l) * l.cluster.volume();
+  memoryUsed -= clusterBytes(l);
   it = l.resident.erase(it);
   ++l.doneClusters;
   noteProgress();

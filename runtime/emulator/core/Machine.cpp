@@ -319,24 +319,62 @@ RunState MachineImpl::run(uint64_t budget) {
       d.queue.remove_if([](const std::unique_ptr<Launch> &l) { return l->complete; });
     }
     if (failed || overLimits()) {
-      for (auto &d : devices)
-        d->impl().queue.clear();
+      dropAll();
       return RunState::Failed;
     }
     if (!work)
       return RunState::Done;
     if (budget && used >= budget)
       return RunState::Budget;
+    if (options.externalAgents) {
+      followRealTime();
+      if (any && polls <= 10000)
+        continue;
+      uint64_t wake;
+      suspended(wake); // lets waits with a limit return false in the next run
+      return RunState::Idle;
+    }
     if (any && polls <= 200000)
       continue;
-    if (options.externalAgents)
-      return RunState::Idle;
     if (!wakeIdle()) {
-      for (auto &d : devices)
-        d->impl().queue.clear();
+      dropAll();
       return RunState::Failed;
     }
   }
+}
+
+void MachineImpl::dropAll() {
+  for (auto &d : devices) {
+    for (auto &l : d->impl().queue)
+      memoryUsed -= clusterBytes(*l) * l->resident.size();
+    d->impl().queue.clear();
+  }
+}
+
+/// With agents outside, deadlines mean real time.
+void MachineImpl::followRealTime() {
+  auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - born_);
+  time = std::max(time, uint64_t(1'000'000'000) + uint64_t(passed.count()));
+}
+
+bool MachineImpl::suspended(uint64_t &wake) {
+  bool waiting = false;
+  wake = ~uint64_t(0);
+  for (auto &d : devices)
+    for (auto &l : d->impl().queue)
+      for (auto &c : l->resident)
+        for (auto &cta : c->ctas)
+          for (Warp &w : cta->warps)
+            for (Group &g : w.groups) {
+              if (g.wait == WaitOn::Sleep) {
+                waiting = true;
+                wake = std::min(wake, g.wakeAt);
+              } else if (g.wait != WaitOn::None && g.canTimeout) {
+                waiting = true;
+                g.timedOut = true;
+              }
+            }
+  return waiting;
 }
 
 /// Nothing moved: lets virtual time pass until a sleep or a suspended wait ends. When
@@ -352,22 +390,8 @@ bool MachineImpl::wakeIdle() {
   const bool polling = polls > 200000;
   // Code that reads the clock may act when a deadline passes: give it 2^40 ns.
   unsigned patience = timeReads != idleTimeReads_ ? 41 : 8;
-  bool waiting = polling;
-  uint64_t wake = ~uint64_t(0);
-  for (auto &d : devices)
-    for (auto &l : d->impl().queue)
-      for (auto &c : l->resident)
-        for (auto &cta : c->ctas)
-          for (Warp &w : cta->warps)
-            for (Group &g : w.groups) {
-              if (g.wait == WaitOn::Sleep) {
-                waiting = true;
-                wake = std::min(wake, g.wakeAt);
-              } else if (g.wait != WaitOn::None && g.canTimeout) {
-                waiting = true;
-                g.timedOut = true;
-              }
-            }
+  uint64_t wake;
+  const bool waiting = suspended(wake) || polling;
   if (!waiting || idleRounds_ > patience) {
     reportDeadlock(polling ? "threads poll memory that nothing will change" : "no warp can run and nothing is in flight");
     return false;

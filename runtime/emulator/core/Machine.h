@@ -44,6 +44,8 @@ public:
   void submit(Cluster &cluster, AsyncRef op);
   void finish(Cluster &cluster, AsyncOp &op);
   std::string describeAddress(uint64_t address);
+  /// Bytes a launch's blocks take, each cluster.
+  static uint64_t clusterBytes(const Launch &l);
 
 private:
   uint64_t runWarp(Warp &w, uint64_t quantum);
@@ -54,9 +56,13 @@ private:
   bool stepAsync(Cluster &c);
   void retire(Launch &l, std::list<std::unique_ptr<Cluster>>::iterator &it);
   bool wakeIdle(); ///< false: nothing can ever happen
+  bool suspended(uint64_t &wake); ///< waits that time ends; marks the try_waits among them
   void reportDeadlock(const char *headline);
   bool overLimits();
+  void dropAll(); ///< after an error: forgets all launches
+  void followRealTime();
   std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point born_ = std::chrono::steady_clock::now();
   uint64_t idleProgress_ = 0, idleRounds_ = 0, idleTimeReads_ = 0, idleJump_ = 1000;
 };
 

@@ -199,8 +199,78 @@ static uint8_t *globalLane(Warp &w, const Instr &i, int l, uint64_t a, uint32_t 
   return al->host + off;
 }
 
+/// The common case without an observer: all lanes in the block's own shared memory, or
+/// all in one allocation, nothing wrong. False: take the slow way, which explains.
+static bool resolveFast(Warp &w, Space space, const uint64_t *address, uint32_t bytes, uint8_t flags, uint8_t **host) {
+  const uint64_t low = bytes - 1;
+  Stats &stats = w.m->report.stats;
+  const uint64_t total = uint64_t(std::popcount(w.exec)) * bytes;
+  if (space == Space::Shared) {
+    Cta &a = *w.cta;
+    const uint64_t from = (uint64_t(a.rank) << sharedRankShift) + a.launch->device->target->sharedReserved;
+    const uint64_t room = a.shared.size() - a.launch->device->target->sharedReserved;
+    if (room < bytes)
+      return false;
+    const bool tracked = !a.written.empty() && !(flags & AccNoInit);
+    uint8_t *base = a.shared.data() + a.launch->device->target->sharedReserved;
+    uint8_t *init = tracked ? a.written.data() + a.launch->device->target->sharedReserved : nullptr;
+    uint64_t least = ~uint64_t(0), most = 0;
+    for (uint32_t m = w.exec; m; m &= m - 1) {
+      int l = std::countr_zero(m);
+      uint64_t off = (address[l] & 0xffffffffu) - from;
+      if (off > room - bytes || (off & low))
+        return false;
+      if (tracked && (flags & AccRead)) {
+        const uint8_t *p = init + off;
+        bool ok = true;
+        if (bytes >= 4) {
+          for (uint32_t k = 0; k < bytes; k += 4) {
+            uint32_t word;
+            std::memcpy(&word, p + k, 4);
+            ok &= word == 0x01010101;
+          }
+        } else {
+          ok = p[0] && p[low];
+        }
+        if (!ok)
+          return false;
+      }
+      host[l] = base + off;
+      least = std::min(least, off);
+      most = std::max(most, off);
+    }
+    if (flags & AccWrite) {
+      uint64_t reserved = a.launch->device->target->sharedReserved;
+      if (least + reserved < a.mbarHigh && most + bytes + reserved > a.mbarLow)
+        return false;
+      if (tracked)
+        forLanes(w.exec, [&](int l) { std::memset(init + (host[l] - base), 1, bytes); });
+    }
+    (flags & AccWrite ? stats.sharedWriteBytes : stats.sharedReadBytes) += total;
+    return true;
+  }
+  if (space != Space::Global && space != Space::Generic)
+    return false;
+  const Allocation *al = w.cached;
+  if (!al || !al->live || !al->init.empty() || al->bytes < bytes)
+    return false;
+  const uint64_t base = al->base, room = al->bytes - bytes;
+  uint64_t bad = 0;
+  forLanes(w.exec, [&](int l) {
+    uint64_t off = address[l] - base;
+    bad |= uint64_t(off > room) | (off & low);
+    host[l] = al->host + off;
+  });
+  if (bad)
+    return false;
+  (flags & AccWrite ? stats.globalWriteBytes : stats.globalReadBytes) += total;
+  return true;
+}
+
 bool resolve(Warp &w, const Instr &i, Space space, const uint64_t *address, uint32_t bytes, uint8_t flags,
              uint8_t **host, Proxy proxy) {
+  if (!w.m->observer && resolveFast(w, space, address, bytes, flags, host))
+    return true;
   struct Seen {
     uint32_t lanes = 0;
     uint64_t address[32], owner[32];

@@ -142,6 +142,11 @@ static void moveUnpack(Warp &w, const Instr &i) {
   });
 }
 
+/// mov.pred p, %is_explicit_cluster
+static void moveExplicitCluster(Warp &w, const Instr &i) {
+  setPred(w, i.d, specialValue(w, SpecialReg::IsExplicitCluster, 0) ? ~0u : 0);
+}
+
 static void decodeMov(Decode &d) {
   Ty t = d.type({Ty::Pred, Ty::B16, Ty::B32, Ty::B64, Ty::B128, Ty::U16, Ty::U32, Ty::U64, Ty::S16, Ty::S32, Ty::S64,
                  Ty::F16, Ty::BF16, Ty::F16x2, Ty::BF16x2, Ty::F32, Ty::F64, Ty::F32x2});
@@ -149,6 +154,11 @@ static void decodeMov(Decode &d) {
   d.operands(2);
   unsigned bits = tyBits(t);
   const Operand &to = d.op(0), &from = d.op(1);
+  if (t == Ty::Pred && from.kind == Operand::Special && SpecialReg(from.id) == SpecialReg::IsExplicitCluster) {
+    d.i.fn = moveExplicitCluster;
+    d.i.d = d.pred(to, true);
+    return d.emit();
+  }
   if (t == Ty::Pred) {
     d.i.fn = movePred;
     d.i.a = d.predSrc(from);
