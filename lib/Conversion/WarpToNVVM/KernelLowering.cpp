@@ -198,6 +198,7 @@ LogicalResult KernelLowering::lowerRole(RoleOp op) {
   LogicalResult result = success();
   auto body = [&] {
     result = lowerBlock(op.getBody().front());
+    drainReleases();
     if (usesBulkStore) // the source must stay until it is read, the writes must land
       e.make<ptx::BulkWaitOp>(e.getI32IntegerAttr(0));
   };

@@ -143,6 +143,7 @@ private:
   mlir::LogicalResult lowerWait(warp::WaitOp op);
   mlir::LogicalResult lowerCommit(warp::CommitOp op);
   mlir::LogicalResult lowerRelease(warp::ReleaseOp op);
+  void drainReleases();
   void lowerFence(warp::FenceOp op);
   void bindSlot(PipeState &s, mlir::Value pipe, mlir::ResultRange parts);
   void advance(PipeState &s);

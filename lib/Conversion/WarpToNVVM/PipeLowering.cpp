@@ -7,6 +7,7 @@
 #include "KernelLowering.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -157,6 +158,30 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
   }
   store(s.freeIndex, step(index));
   return success();
+}
+
+/// At the end of a producer whose slots are released by asynchronous arrivals: waits for the
+/// last of them, since shared memory must outlive what is on its way to it.
+void KernelLowering::drainReleases() {
+  if (target.mma != target::MmaFamily::Tcgen05)
+    return;
+  llvm::SetVector<Value> drained;
+  role.op.walk([&](AcquireOp acquire) { drained.insert(acquire.getPipe()); });
+  for (Value pipe : drained) {
+    bool asynchronous = llvm::any_of(pipe.getUsers(), [](Operation *user) {
+      auto release = dyn_cast<ReleaseOp>(user);
+      return release && release.getAfter();
+    });
+    if (!asynchronous)
+      continue;
+    // A slot that was never taken counts as released, as in acquire.
+    PipeState &s = state(pipe);
+    auto loop = e.make<scf::ForOp>(e.i32(0), e.i32(s.type.getDepth()), e.i32(1));
+    OpBuilder::InsertionGuard guard(e);
+    e.setInsertionPoint(loop.getBody()->getTerminator());
+    waitBarrier(emptyBarrier(s, load(s.index)), e.bitXor(load(s.phase), e.i32(1)));
+    advance(s);
+  }
 }
 
 void KernelLowering::lowerFence(FenceOp op) {

@@ -203,3 +203,41 @@ warp.kernel @shared_columns(%d: memref<128x64xf32> {warp.name = "D"}) attributes
     warp.release %accs : !acc
   }
 }
+
+// -----
+
+!ops = !warp.pipe<smem, 3, !warp.tile<128x64xbf16>, !warp.tile<16x64xbf16>>
+!acc = !warp.pipe<tmem, 1, !warp.acc<128x16xf32>>
+
+// Slots are released by arrivals that come when multiplications are done. The producer waits for
+// those of all three slots before it ends, and the CTA with it.
+// CHECK-LABEL: llvm.func @drained
+warp.kernel @drained(%m: memref<128x64xbf16>, %n: memref<16x64xbf16>) attributes {target = "sm_100a", num_warps = 2 : i64,
+    shared_bytes = 56320 : i64, tmem_columns = 32 : i64, tmem_address = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %ops = warp.pipe "operands" {offset = 1024 : i64, barriers = 0 : i64, producers = 1 : i64, consumers = 1 : i64} : !ops
+  %accs = warp.pipe "accumulator" {offset = 0 : i64, barriers = 48 : i64, producers = 1 : i64, consumers = 4 : i64} : !acc
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
+  // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i32
+  // CHECK-DAG: %[[SLOTS:.*]] = arith.constant 3 : i32
+  warp.role @load stages ["load"] warps 0 to 1 {
+    %a, %b = warp.acquire %ops : !ops
+    warp.copy %m[%c0, %c0] to %a engine bulk : memref<128x64xbf16>, !warp.tile<128x64xbf16>
+    warp.copy %n[%c0, %c0] to %b engine bulk : memref<16x64xbf16>, !warp.tile<16x64xbf16>
+    // CHECK-COUNT-2: ptx.bulk_tensor_load
+    // CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[SLOTS]] step %[[ONE]]
+    // CHECK: ptx.mbarrier_wait
+    warp.commit %ops : !ops
+  }
+  warp.role @mma stages ["mma"] warps 1 to 2 {
+    %more = arith.constant false
+    %acc = warp.acquire %accs : !acc
+    %a, %b = warp.wait %ops : !ops
+    %next = warp.mma %a, %b, %acc accumulate %more : !warp.tile<128x64xbf16>, !warp.tile<16x64xbf16>, !warp.acc<128x16xf32>
+    warp.release %ops after %next : !ops, !warp.acc<128x16xf32>
+    // The accumulator's readers arrive themselves.
+    // CHECK: nvvm.tcgen05.mma
+    // CHECK-NOT: scf.for
+    warp.commit %accs, %next : !acc, !warp.acc<128x16xf32>
+  }
+}
