@@ -25,15 +25,15 @@ struct Known {
   bool exact; ///< the result needs no rounding when the inputs are narrow
 };
 constexpr Known knownOps[] = {
-    {"arith.addf", "add", false},     {"arith.subf", "sub", false},
-    {"arith.mulf", "mul", false},     {"arith.divf", "div", false},
-    {"arith.negf", "neg", true},      {"arith.maximumf", "max", true},
-    {"arith.maxnumf", "max", true},   {"arith.minimumf", "min", true},
-    {"arith.minnumf", "min", true},   {"math.exp", "exp", false},
-    {"math.exp2", "exp2", false},     {"math.log", "log", false},
-    {"math.tanh", "tanh", false},     {"math.erf", "erf", false},
-    {"math.sqrt", "sqrt", false},     {"math.rsqrt", "rsqrt", false},
-    {"math.absf", "abs", true},       {"math.floor", "floor", true},
+    {"arith.addf", "add", false},   {"arith.subf", "sub", false},
+    {"arith.mulf", "mul", false},   {"arith.divf", "div", false},
+    {"arith.negf", "neg", true},    {"arith.maximumf", "max", true},
+    {"arith.maxnumf", "max", true}, {"arith.minimumf", "min", true},
+    {"arith.minnumf", "min", true}, {"math.exp", "exp", false},
+    {"math.exp2", "exp2", false},   {"math.log", "log", false},
+    {"math.tanh", "tanh", false},   {"math.erf", "erf", false},
+    {"math.sqrt", "sqrt", false},   {"math.rsqrt", "rsqrt", false},
+    {"math.absf", "abs", true},     {"math.floor", "floor", true},
     {"math.fma", "fma", false},
 };
 

@@ -24,7 +24,8 @@ LogicalResult BroadcastOp::verify() {
     if (dim < 0 || dim >= to.getRank())
       return emitOpError("expected along to hold dimensions of ") << to << ", got " << dim;
     if (i && along[i - 1] >= dim)
-      return emitOpError("expected along to be ascending, got ") << dim << " after " << along[i - 1];
+      return emitOpError("expected along to be ascending, got ")
+             << dim << " after " << along[i - 1];
   }
   return success();
 }

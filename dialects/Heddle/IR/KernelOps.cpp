@@ -36,7 +36,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   for (OpAsmParser::Argument &arg : args) {
     types.push_back(arg.type);
     StringRef ssa = arg.ssaName.name.drop_front();
-    if (!ssa.empty() && !llvm::isDigit(ssa.front()) && !(arg.attrs && arg.attrs.get("heddle.name"))) {
+    if (!ssa.empty() && !llvm::isDigit(ssa.front()) &&
+        !(arg.attrs && arg.attrs.get("heddle.name"))) {
       NamedAttrList attrs(arg.attrs);
       std::string text = ssa.str();
       llvm::replace(text, '.', '_'), llvm::replace(text, '-', '_'), llvm::replace(text, '$', '_');
@@ -83,9 +84,9 @@ void KernelOp::print(OpAsmPrinter &printer) {
     });
     printer << ')';
   }
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getFunctionTypeAttrName(), getArgAttrsAttrName(),
-                            getResAttrsAttrName()});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getSymNameAttrName(), getFunctionTypeAttrName(),
+                                            getArgAttrsAttrName(), getResAttrsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -163,7 +164,9 @@ LogicalResult KernelOp::verify() {
     if (!isa<TensorType>(type))
       return mlir::emitError(loc) << "expected argument " << name
                                   << " to be a tensor or an f32 scalar, got " << type;
-    auto error = [&] { return mlir::emitError(loc) << "expected argument " << name << " to have "; };
+    auto error = [&] {
+      return mlir::emitError(loc) << "expected argument " << name << " to have ";
+    };
     if (failed(verifyTensor(error, type)))
       return failure();
   }

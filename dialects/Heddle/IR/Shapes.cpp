@@ -61,8 +61,8 @@ void ShapeInference::addTensor(RankedTensorType type, Location loc, const std::s
   for (int64_t i = 0; i < type.getRank(); ++i) {
     unsigned id = dims.size();
     std::string name = given ? cast<StringAttr>(given[i]).str() : "";
-    dims.push_back({id, type.getDimSize(i), "dimension " + std::to_string(i) + " of " + what, name,
-                    loc});
+    dims.push_back(
+        {id, type.getDimSize(i), "dimension " + std::to_string(i) + " of " + what, name, loc});
     ids.push_back(id);
   }
 }
@@ -98,10 +98,9 @@ LogicalResult ShapeInference::unify(unsigned x, unsigned y, Location where) {
     return error;
   }
   if (!dims[rx].name.empty() && !dims[ry].name.empty() && dims[rx].name != dims[ry].name) {
-    InFlightDiagnostic error = mlir::emitError(where)
-                               << "expected " << dims[x].place << " and " << dims[y].place
-                               << " to have one name, got " << dims[rx].name << " and "
-                               << dims[ry].name;
+    InFlightDiagnostic error = mlir::emitError(where) << "expected " << dims[x].place << " and "
+                                                      << dims[y].place << " to have one name, got "
+                                                      << dims[rx].name << " and " << dims[ry].name;
     error.attachNote(dims[rx].loc) << dims[rx].name << " is " << dims[rx].place;
     error.attachNote(dims[ry].loc) << dims[ry].name << " is " << dims[ry].place;
     return error;

@@ -47,8 +47,8 @@ struct GemmSpec {
   spec::GemmOp gemm;
   spec::KernelShapes shapes;
   std::vector<TensorArg> tensors; ///< all, by index; scalars have no type
-  unsigned a = 0, b = 0, d = 0;         ///< indices of operands and result
-  ElementGraph epilogue;                ///< the result's elements
+  unsigned a = 0, b = 0, d = 0;   ///< indices of operands and result
+  ElementGraph epilogue;          ///< the result's elements
   bool batched = false;
 
   const spec::Size &m() const { return *tensors[d].sizes[batched]; }

@@ -22,8 +22,7 @@ using namespace mlir;
 
 namespace {
 
-struct ConvertHeddleToWarpPass
-    : PassWrapper<ConvertHeddleToWarpPass, OperationPass<ModuleOp>> {
+struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertHeddleToWarpPass)
 
   ConvertHeddleToWarpPass() = default;
@@ -41,8 +40,7 @@ struct ConvertHeddleToWarpPass
   void runOnOperation() final {
     if (failed(findTarget()))
       return signalPassFailure();
-    for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<heddle::spec::KernelOp>()))
+    for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<heddle::spec::KernelOp>()))
       if (failed(convert(kernel)))
         return signalPassFailure();
   }
@@ -52,8 +50,8 @@ struct ConvertHeddleToWarpPass
 
   Option<std::string> target{*this, "target", llvm::cl::desc("what to compile for, e.g. sm_90a")};
   Option<std::string> chip{*this, "chip", llvm::cl::desc("the chip to plan for, e.g. H200")};
-  Option<std::string> schedule{
-      *this, "schedule", llvm::cl::desc("the schedule, e.g. \"tile=128x256x64,stages=4\"")};
+  Option<std::string> schedule{*this, "schedule",
+                               llvm::cl::desc("the schedule, e.g. \"tile=128x256x64,stages=4\"")};
   Option<std::string> variant{*this, "variant",
                               llvm::cl::desc("build this variant only: bulk or unaligned")};
   const heddle::target::Target *theTarget = nullptr;
@@ -68,8 +66,8 @@ LogicalResult ConvertHeddleToWarpPass::findTarget() {
   if (!theTarget)
     return emitError(loc) << "expected target to be one of " << heddle::target::knownTargetNames()
                           << ", got '" << target << "'";
-  theChip = chip.empty() ? &heddle::target::defaultChip(*theTarget)
-                         : heddle::target::findChip(chip);
+  theChip =
+      chip.empty() ? &heddle::target::defaultChip(*theTarget) : heddle::target::findChip(chip);
   if (!theChip)
     return emitError(loc) << "expected chip to be one of " << heddle::target::knownChipNames()
                           << ", got '" << chip << "'";
@@ -103,8 +101,7 @@ LogicalResult ConvertHeddleToWarpPass::convert(heddle::spec::KernelOp kernel) {
   return success();
 }
 
-std::unique_ptr<Pass>
-heddle::createConvertHeddleToWarpPass(ConvertHeddleToWarpOptions options) {
+std::unique_ptr<Pass> heddle::createConvertHeddleToWarpPass(ConvertHeddleToWarpOptions options) {
   auto pass = std::make_unique<ConvertHeddleToWarpPass>();
   pass->target = options.target;
   pass->chip = options.chip;

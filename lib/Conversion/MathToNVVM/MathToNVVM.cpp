@@ -38,9 +38,8 @@ constexpr float tanhTerms[] = {-0x1.75e1ccp-8f, 0x1.52269cp-6f, -0x1.b83c5ap-5f,
 constexpr float erfTerms[] = {0x1.496a32p-14f, -0x1.a3f7p-11f,  0x1.5405b2p-8f, -0x1.b7f90ep-6f,
                               0x1.ce2cf8p-4f,  -0x1.81273ep-2f, 0x1.20dd74p+0f};
 /// log2(1 - erf(x)) = p(x) for 1 <= x <= 4; beyond, erf rounds to 1.
-constexpr float erfcTerms[] = {-0x1.ece68ep-16f, 0x1.420bc2p-11f, -0x1.864414p-8f,
-                               0x1.277bcp-5f,    -0x1.3f5f8p-3f,  -0x1.d3f55ap-1f,
-                               -0x1.a12158p+0f,  0x1.d578a2p-13f};
+constexpr float erfcTerms[] = {-0x1.ece68ep-16f, 0x1.420bc2p-11f, -0x1.864414p-8f, 0x1.277bcp-5f,
+                               -0x1.3f5f8p-3f,   -0x1.d3f55ap-1f, -0x1.a12158p+0f, 0x1.d578a2p-13f};
 /// log(1 + f) = f - f^2 / 2 + f^3 p(f) for sqrt(1/2) <= 1 + f < sqrt(2).
 constexpr float logTerms[] = {-0x1.38b576p-4f, 0x1.055b66p-3f, -0x1.0d8542p-3f, 0x1.22da1ep-3f,
                               -0x1.547244p-3f, 0x1.99a008p-3f, -0x1.000226p-2f, 0x1.555554p-2f};

@@ -81,8 +81,11 @@ LogicalResult KernelLowering::lowerMap(MapOp op) {
 /// 16-byte rows anyway; else the answer is 1.
 int64_t KernelLowering::vectorLength(MemoryArg &m) {
   int64_t rank = m.type.getRank(), bytes = m.type.getElementTypeBitWidth() / 8;
-  bool strict = false;
-  kernel.walk([&](CopyOp copy) { strict |= copy.getEngine() != Engine::Threads; });
+  // The form that takes what others refuse must not refuse rows itself.
+  auto variant = kernel->getAttrOfType<StringAttr>("heddle.variant");
+  bool takesAny = variant && variant.getValue() == "unaligned", strict = false;
+  if (!takesAny)
+    kernel.walk([&](CopyOp copy) { strict |= copy.getEngine() != Engine::Threads; });
   int64_t want = std::min<int64_t>(family->columnAlignment(), 16 / bytes);
   if (m.strides[rank - 1].constant != 1 || !m.strides[rank - 1].factors.empty())
     return 1;

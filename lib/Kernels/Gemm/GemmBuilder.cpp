@@ -227,11 +227,11 @@ void NetworkBuilder::mmaStage() {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       auto slot = warp::WaitOp::create(b, loc, operands);
-      Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                                          loop.getInductionVar(), zero);
+      Value later =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), zero);
       Value carried = loop.getRegionIterArgs()[0];
-      Value acc = warp::MmaOp::create(b, loc, carried.getType(), slot.getSlots()[0], slot.getSlots()[1],
-                                      carried, later);
+      Value acc = warp::MmaOp::create(b, loc, carried.getType(), slot.getSlots()[0],
+                                      slot.getSlots()[1], carried, later);
       warp::ReleaseOp::create(b, loc, operands, acc, 0);
       scf::YieldOp::create(b, loc, acc);
     }
@@ -246,9 +246,9 @@ void NetworkBuilder::elementRegion(Region &region, const Item &item) {
   block.addArguments({b.getF32Type(), index_, index_}, {loc, loc, loc});
   b.setInsertionPointToStart(&block);
   SmallVector<Value> point = at(item, block.getArgument(1), block.getArgument(2));
-  Value element = emitElement(b, s.epilogue, block.getArgument(0), point,
-                              kernel.getBody().getArguments(),
-                              s.tensors[s.d].type.getElementType());
+  Value element =
+      emitElement(b, s.epilogue, block.getArgument(0), point, kernel.getBody().getArguments(),
+                  s.tensors[s.d].type.getElementType());
   warp::YieldOp::create(b, loc, element);
 }
 

@@ -25,7 +25,9 @@ public:
 private:
   using Fields = SmallVector<NamedAttribute>;
   NamedAttribute field(StringRef key, Attribute value) { return b.getNamedAttr(key, value); }
-  NamedAttribute field(StringRef key, StringRef value) { return field(key, b.getStringAttr(value)); }
+  NamedAttribute field(StringRef key, StringRef value) {
+    return field(key, b.getStringAttr(value));
+  }
   NamedAttribute field(StringRef key, int64_t value) {
     return field(key, b.getI64IntegerAttr(value));
   }
@@ -136,7 +138,8 @@ void InterfaceBuilder::addNode(const ElementNode &node) {
   case Kind::Product:
     return addProduct();
   case Kind::Round:
-    return add({field("op", "round"), field("inputs", inputs), field("dtype", dtypeName(node.type))});
+    return add(
+        {field("op", "round"), field("inputs", inputs), field("dtype", dtypeName(node.type))});
   case Kind::Compute:
   case Kind::Compare:
     return add({field("op", node.reference), field("inputs", inputs)});
@@ -167,9 +170,9 @@ ArrayAttr InterfaceBuilder::flops() {
 
 void InterfaceBuilder::constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value,
                                  std::string what) {
-  constraints.push_back(b.getDictionaryAttr({field("kind", kind),
-                                             field("expr", b.getArrayAttr(expr)),
-                                             field("value", value), field("what", what)}));
+  constraints.push_back(
+      b.getDictionaryAttr({field("kind", kind), field("expr", b.getArrayAttr(expr)),
+                           field("value", value), field("what", what)}));
 }
 
 /// Sizes and indices are 32-bit on the device; rows may not overlap.
@@ -200,8 +203,8 @@ DictionaryAttr InterfaceBuilder::build() {
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel->print(stream);
-  Attribute output = b.getDictionaryAttr(
-      {field("arg", s.d), field("node", nodeOf[s.epilogue.root])});
+  Attribute output =
+      b.getDictionaryAttr({field("arg", s.d), field("node", nodeOf[s.epilogue.root])});
   return b.getDictionaryAttr(
       {field("kernel", kernel.getSymName()), field("spec", text),
        field("symbols", b.getArrayAttr(symbols)), field("args", b.getArrayAttr(args)),

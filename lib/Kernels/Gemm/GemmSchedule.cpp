@@ -7,10 +7,12 @@
 //
 // Decides how many compiled forms a kernel needs on a target and with which schedule.
 // One is enough when the 16-byte rules are known to hold or known not to; when they
-// depend on run-time strides, a second form takes what the first refuses at launch.
+// depend on run-time strides, a second form takes what the first refuses at launch. A
+// schedule that is given is the first form's; one with copy=threads needs no second.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/Kernels/Gemm.h"
+#include <algorithm>
 
 using namespace mlir;
 
@@ -36,8 +38,7 @@ static LogicalResult checkTypes(const GemmSpec &s, const GemmProblem &p,
 }
 
 static LogicalResult reject(const GemmSpec &s, const Rejection &r) {
-  return spec::GemmOp(s.gemm).emitError("no legal schedule (")
-         << r.name << "): " << r.detail;
+  return spec::GemmOp(s.gemm).emitError("no legal schedule (") << r.name << "): " << r.detail;
 }
 
 /// What was given: the option, else the attribute of the kernel.
@@ -48,19 +49,52 @@ static StringRef givenText(const GemmSpec &s, StringRef text) {
   return kernel.getSchedule() ? *kernel.getSchedule() : StringRef();
 }
 
+/// Copies and stores element by element keep addresses and values of many elements in
+/// registers, which a big tile's accumulators would take: ptxas spills at 48 elements or
+/// accumulators a thread and 128 registers, and needs up to 190 at 32. Forms that work so
+/// are there to be right, so they get tiles that always fit.
+constexpr int64_t mostElements = 32;     // a thread
+constexpr int64_t mostThreads = 256;     // a multiprocessor
+constexpr int64_t mostAccumulators = 64; // a thread, when only stores are element by element
+
+static bool isModest(const Schedule &s, const target::Target &target) {
+  if (target.has(target::Feature::TensorMemory))
+    return true; // accumulators are not in registers
+  int64_t accumulators = s.tileM * s.tileN / (32 * s.mmaWarps);
+  if (s.copy != CopyEngine::Threads)
+    return accumulators <= mostAccumulators;
+  int64_t copied = std::max(s.tileM, s.tileN) * s.tileK / (32 * s.loadWarps);
+  return accumulators <= mostElements && copied <= mostElements &&
+         s.threads() * s.ctasPerSM <= mostThreads;
+}
+
+/// The best schedule; of those whose copies are by threads the best modest one.
+static std::optional<tuning::Candidate> chooseFor(const GemmProblem &p,
+                                                  const target::Target &target,
+                                                  const target::Chip &chip, bool modest,
+                                                  Rejection &error) {
+  std::optional<tuning::Candidate> best = tuning::choose(p, target, chip, &error);
+  if (!best || isModest(best->schedule, target) ||
+      (!modest && best->schedule.copy != CopyEngine::Threads))
+    return best;
+  for (tuning::Candidate &c : tuning::enumerate(p, target, chip))
+    if (isModest(c.schedule, target))
+      return std::move(c);
+  return best;
+}
+
 static FailureOr<Schedule> mainSchedule(const GemmSpec &s, const GemmProblem &p,
                                         const target::Target &target, const target::Chip &chip,
                                         StringRef text) {
   Rejection error;
-  std::optional<tuning::Candidate> best = tuning::choose(p, target, chip, &error);
+  std::optional<tuning::Candidate> best = chooseFor(p, target, chip, /*modest=*/false, error);
   if (text.empty()) {
     if (!best)
       return reject(s, error);
     return best->schedule;
   }
   std::string problem;
-  std::optional<Schedule> given =
-      tuning::parse(text, best ? best->schedule : Schedule(), &problem);
+  std::optional<Schedule> given = tuning::parse(text, best ? best->schedule : Schedule(), &problem);
   if (!given)
     return spec::KernelOp(s.kernel).emitError("bad schedule: ") << problem;
   if (std::optional<Rejection> r = tuning::check(*given, p, target::limitsOn(target, chip)))
@@ -69,21 +103,11 @@ static FailureOr<Schedule> mainSchedule(const GemmSpec &s, const GemmProblem &p,
   return *given;
 }
 
-/// The schedule of the form that takes any alignment: `main` without what needs it
-/// when that is legal, else the best of its own.
 static FailureOr<Schedule> fallbackSchedule(const GemmSpec &s, const GemmProblem &p,
                                             const target::Target &target,
-                                            const target::Chip &chip, Schedule main, bool given) {
-  if (given) {
-    if (p.loadAligned == Aligned::No)
-      main.copy = CopyEngine::Threads;
-    if (p.storeAligned == Aligned::No)
-      main.store = StorePath::Direct, main.storeStages = 0;
-    if (!tuning::check(main, p, target::limitsOn(target, chip)))
-      return main;
-  }
+                                            const target::Chip &chip) {
   Rejection error;
-  if (std::optional<tuning::Candidate> best = tuning::choose(p, target, chip, &error))
+  if (std::optional<tuning::Candidate> best = chooseFor(p, target, chip, /*modest=*/true, error))
     return best->schedule;
   return reject(s, error);
 }
@@ -101,14 +125,15 @@ FailureOr<SmallVector<GemmVariant>> scheduleGemm(const GemmSpec &s, const target
   bool loads = main->copy != CopyEngine::Threads, stores = main->store == StorePath::Bulk;
   variants.push_back({loads || stores ? "bulk" : "unaligned", "", *main});
   bool loadMayFail = loads && p.loadAligned == Aligned::AtLaunch;
-  bool storeMayFail = stores && p.storeAligned == Aligned::AtLaunch;
+  // Threads, too, store several elements at once where loads need aligned rows anyway.
+  bool storeMayFail = (loads || stores) && p.storeAligned == Aligned::AtLaunch;
   if (!loadMayFail && !storeMayFail)
     return variants;
   if (p.loadAligned == Aligned::AtLaunch)
     p.loadAligned = Aligned::No;
   if (p.storeAligned == Aligned::AtLaunch)
     p.storeAligned = Aligned::No;
-  FailureOr<Schedule> other = fallbackSchedule(s, p, target, chip, *main, !text.empty());
+  FailureOr<Schedule> other = fallbackSchedule(s, p, target, chip);
   if (failed(other))
     return failure();
   variants.push_back({"unaligned", "__unaligned", *other});

@@ -44,6 +44,17 @@ heddle.kernel @odd_result(%A: tensor<?x64xbf16>, %B: tensor<63x64xbf16>) -> tens
   heddle.return %d : tensor<?x63xbf16>
 }
 
+// A result whose rows are known at launch: the second form differs in how it stores.
+// CHECK-LABEL: warp.kernel @result_at_launch(
+// CHECK-SAME: heddle.variant = "bulk"
+// CHECK-SAME: copy = bulk
+// CHECK-LABEL: warp.kernel @result_at_launch__unaligned(
+// CHECK-SAME: copy = bulk, store = direct
+heddle.kernel @result_at_launch(%A: tensor<?x64xbf16>, %B: tensor<?x64xbf16>) -> tensor<?x?xbf16> {
+  %d = heddle.gemm %A, %B transpose_b : (tensor<?x64xbf16>, tensor<?x64xbf16>) -> tensor<?x?xbf16>
+  heddle.return %d : tensor<?x?xbf16>
+}
+
 // A run-time row stride, and one that is known.
 // CHECK-LABEL: warp.kernel @strides(
 // CHECK-SAME: memref<?x64xbf16, strided<[?, 1]>>
