@@ -195,21 +195,23 @@ uint64_t MachineImpl::runWarp(Warp &w, uint64_t quantum) {
 bool MachineImpl::stepAsync(Cluster &c) {
   if (c.async.empty())
     return false;
-  size_t n = schedule == Schedule::RoundRobin ? 0 : rng.below(uint32_t(c.async.size()));
-  auto it = std::next(c.async.begin(), ptrdiff_t(n));
-  for (size_t tried = 0; tried < c.async.size(); ++tried) {
-    AsyncRef op = *it;
-    if (op->ready()) {
-      bool finished = op->step(*this);
-      if (finished) {
-        if (!op->done)
-          finish(c, *op);
-        c.async.erase(it);
+  const bool inOrder = schedule == Schedule::RoundRobin;
+  size_t n = inOrder ? 0 : rng.below(uint32_t(c.async.size()));
+  for (size_t tried = 0; tried < c.async.size(); ++tried, n = n + 1 < c.async.size() ? n + 1 : 0) {
+    if (!c.async[n]->ready())
+      continue;
+    AsyncRef op = c.async[n];
+    if (op->step(*this)) {
+      if (!op->done)
+        finish(c, *op);
+      if (inOrder) {
+        c.async.erase(c.async.begin() + ptrdiff_t(n));
+      } else {
+        c.async[n] = std::move(c.async.back());
+        c.async.pop_back();
       }
-      return true;
     }
-    if (++it == c.async.end())
-      it = c.async.begin();
+    return true;
   }
   return false;
 }

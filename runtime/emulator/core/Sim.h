@@ -11,6 +11,7 @@
 #include "runtime/emulator/tensor/Tcgen05.h"
 
 #include <bit>
+#include <deque>
 #include <functional>
 #include <list>
 #include <unordered_map>
@@ -207,7 +208,7 @@ struct Cluster {
   uint64_t id = 0;
   Launch *launch = nullptr;
   std::vector<std::unique_ptr<Cta>> ctas;
-  std::list<AsyncRef> async;
+  std::deque<AsyncRef> async; ///< in issue order for the round-robin schedule, else in any
   uint64_t epoch = 1; ///< counts changes that can wake a warp
   unsigned liveCtas = 0, liveWarps = 0;
   unsigned nextWarp = 0;

@@ -71,7 +71,11 @@ void AsyncGroups::commit(uint32_t lanes) {
 }
 
 bool AsyncGroups::waited(uint32_t lanes, unsigned keep, bool reads, std::vector<uint64_t> *ops) {
-  for (uint32_t m = lanes; m; m &= m - 1) {
+  // Lanes that have been through the same groups need one look.
+  bool uniform = true;
+  for (const Group &g : closed)
+    uniform &= (g.lanes & lanes) == lanes || (g.lanes & lanes) == 0;
+  for (uint32_t m = lanes; m; m = uniform ? 0 : m & (m - 1)) {
     uint32_t bit = m & (0 - m);
     unsigned newer = 0;
     for (auto it = closed.rbegin(); it != closed.rend(); ++it) {
