@@ -7,7 +7,8 @@
 //
 // Plans a launch on the stack (geometry, parameters, tensor maps) for the first
 // form of the kernel that takes the arguments, then hands it to the device.
-// Thread-safe. On success no host memory is allocated.
+// Thread-safe. When the first form fits and its tensor maps are known, no host
+// memory is allocated.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_RUNTIME_CORE_LAUNCH_H

@@ -7,14 +7,27 @@
 
 #include "core/Launch.h"
 #include "TestPackages.h"
+#include <cstdlib>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <new>
 
 using namespace heddle;
 using namespace heddle::rt;
 using namespace heddle::rt::test;
 using testing::HasSubstr;
+
+/// Counts what this thread takes from the heap.
+static thread_local int heapUses = 0;
+void *operator new(size_t bytes) {
+  ++heapUses;
+  if (void *memory = std::malloc(bytes))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -349,4 +362,17 @@ TEST_F(LaunchTest, checkOnly) {
   ASSERT_TRUE(launch(*kernel, args(), {}, false, variant).ok());
   EXPECT_EQ(variant, 1);
   EXPECT_TRUE(device->launches.empty());
+}
+
+// Once its tensor maps are known, a launch whose first form fits takes nothing from the heap.
+TEST_F(LaunchTest, allocatesNothing) {
+  auto list = args();
+  ASSERT_TRUE(launch(*kernel, list, {}, false, variant).ok());
+  int before = heapUses;
+  Status status = launch(*kernel, list, {}, false, variant);
+  int after = heapUses;
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(after - before, 0);
+  auto counted = std::make_unique<int>(1); // the counter counts
+  EXPECT_GT(heapUses, after);
 }
