@@ -83,8 +83,10 @@ private:
   void mmaSync() {
     const CopyEngine fast = t.has(Feature::BulkTensorCopy) ? CopyEngine::Bulk : CopyEngine::Async;
     // A single load warp will do for bulk copies; whole warpgroups can give registers.
+    // More than four warps that load element by element would leave 128 registers a thread,
+    // too few for them and the mma warps alike: ptxas spills.
     for (Loader load : {Loader{fast, fast == CopyEngine::Bulk ? 1 : 4}, Loader{fast, 4},
-                        Loader{CopyEngine::Threads, 4}, Loader{CopyEngine::Threads, 8}})
+                        Loader{CopyEngine::Threads, 4}})
       for (int64_t tileM : {64, 128})
         for (int64_t tileN : {64, 128, 192, 256})
           for (int mmaWarps : {4, 8})
@@ -97,8 +99,7 @@ private:
       int64_t tileM;
       int mmaWarps;
     };
-    for (Loader load : {Loader{CopyEngine::Bulk, 4}, Loader{CopyEngine::Threads, 4},
-                        Loader{CopyEngine::Threads, 8}})
+    for (Loader load : {Loader{CopyEngine::Bulk, 4}, Loader{CopyEngine::Threads, 4}})
       for (Rows rows : {Rows{64, 4}, Rows{128, 8}, Rows{256, 8}})
         for (int64_t tileN = 32; tileN <= 256; tileN += 32)
           add(rows.tileM, tileN, load, rows.mmaWarps, 0, 1, 1);
@@ -111,8 +112,7 @@ private:
       Loader load;
       int mmaWarps;
     };
-    for (Roles roles : {Roles{{CopyEngine::Bulk, 2}, 2}, Roles{{CopyEngine::Threads, 4}, 4},
-                        Roles{{CopyEngine::Threads, 8}, 4}})
+    for (Roles roles : {Roles{{CopyEngine::Bulk, 2}, 2}, Roles{{CopyEngine::Threads, 4}, 4}})
       for (int64_t tileN = 32; tileN <= 256; tileN += 32)
         add(128, tileN, roles.load, roles.mmaWarps, 4, 2, 1);
   }
