@@ -83,7 +83,7 @@ HEDDLE_API const char *heddle_version(void);
 typedef struct heddle_device_object *heddle_device;
 
 typedef struct heddle_device_info {
-  char name[32];         /* what heddle_device_open takes: "cuda:0", "emulator:sm_90a" */
+  char name[32];         /* what heddle_device_open takes: "cuda:0", "emulator:<target>" */
   char description[96];  /* e.g. "NVIDIA H200" */
   int32_t major, minor;  /* compute capability */
   int32_t multiprocessors;
