@@ -17,5 +17,7 @@ prepare() {
     cmake --preset default -S "$HEDDLE_ROOT" -B "$HEDDLE_BUILD"
   fi
   phase "Build"
+  # Without this ccache keeps nothing that uses a precompiled header.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
   NINJA_STATUS='[%f/%t, %e s] ' cmake --build "$HEDDLE_BUILD" --parallel "$2"
 }
