@@ -68,9 +68,10 @@ missing_packages() {
 # check_commands CAUSE: where nothing can be installed, the commands must be there.
 check_commands() {
   local command missing=()
-  for command in clang-22 clang++-22 ld.lld cmake ninja flatc python3; do
+  for command in clang-22 clang++-22 cmake ninja flatc python3; do
     command -v "$command" >/dev/null || missing+=("$command")
   done
+  command -v ld.lld ld.lld-22 >/dev/null || missing+=(ld.lld)
   [ ${#missing[@]} -eq 0 ] ||
     die "$1, and these commands are missing: ${missing[*]}; Debian 12 has them in: ${heddle_packages[*]}"
   warn "$1: no packages were installed"
@@ -94,7 +95,7 @@ install_wheels() {
       nvidia-cuda-nvcc nvidia-cuda-nvdisasm </dev/null >"$log" 2>&1; then
     say "wheels: ptxas $(release_of "$(wheel_ptxas)")"
   else
-    warn "no ptxas and nvdisasm from wheels: $(grep -v '^ *$' "$log" | tail -n 1)"
+    warn "no ptxas and nvdisasm from wheels: $(grep -q Retrying "$log" && echo "the package index cannot be reached: ")$(grep -v '^ *$' "$log" | tail -n 1)"
   fi
   rm -f "$log"
 }
