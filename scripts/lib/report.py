@@ -3,6 +3,8 @@
 
 usage: report.py ctest RESULT.json < output of ctest -V
        report.py lit LIT.json LIT.log RESULT.json
+       report.py suite NAME LOG RESULT.json
+       report.py skip NAME CAUSE RESULT.json
        report.py total FOLDER
 
 A GoogleTest program and a suite of cases (test/gpu/run) count by their cases, another CTest test
@@ -131,6 +133,20 @@ def lit(lit_json, log, result):
     counts.save(result)
 
 
+def suite(name, log, result):
+    counts = Counts()
+    with open(log, errors="replace") as file:
+        if not count_suite(name, file.read().splitlines(), counts):
+            counts.failed, counts.failures = 1, [name + " did not reach its end"]
+    counts.save(result)
+
+
+def skip(name, cause, result):
+    counts = Counts()
+    counts.skips.append((name, cause))
+    counts.save(result)
+
+
 def total(folder):
     """Prints skips with their causes, failures and the closing line; the exit code."""
     passed = failed = skipped = 0
@@ -158,6 +174,10 @@ def main():
             return ctest(result)
         case ["lit", lit_json, log, result]:
             return lit(lit_json, log, result)
+        case ["suite", name, log, result]:
+            return suite(name, log, result)
+        case ["skip", name, cause, result]:
+            return skip(name, cause, result)
         case ["total", folder]:
             return total(folder)
     print(__doc__, file=sys.stderr)
