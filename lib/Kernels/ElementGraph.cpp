@@ -107,11 +107,15 @@ FailureOr<unsigned> Builder::value(Value v, const Map &map) {
 }
 
 FailureOr<unsigned> Builder::argument(BlockArgument arg, const Map &map) {
+  Type element = getElementTypeOrSelf(arg.getType());
+  if (!isa<Float32Type, Float16Type, BFloat16Type>(element))
+    return mlir::emitError(arg.getLoc())
+           << "unsupported type in an epilogue: expected f32, f16 or bf16, got " << element;
   bool scalar = !isa<RankedTensorType>(arg.getType());
   ElementNode node{scalar ? Kind::Scalar : Kind::Load, arg.getLoc()};
   node.arg = arg.getArgNumber();
   node.indexMap = map;
-  node.type = getElementTypeOrSelf(arg.getType());
+  node.type = element;
   return add(node);
 }
 
@@ -188,6 +192,10 @@ FailureOr<unsigned> Builder::make(Value v, const Map &map) {
   Operation *op = v.getDefiningOp();
   if (graph.nodes.size() > mostOperations)
     return op->emitError("expected at most ") << mostOperations << " element-wise operations";
+  Type element = getElementTypeOrSelf(v.getType());
+  if (!isa<Float32Type, Float16Type, BFloat16Type>(element) && !element.isInteger(1))
+    return op->emitError("unsupported type in an epilogue: expected f32, f16 or bf16, got ")
+           << element;
   if (auto gemmOp = dyn_cast<spec::GemmOp>(op))
     return gemm(gemmOp, map);
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op))

@@ -49,6 +49,9 @@ static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> error, Type t
   return success();
 }
 
+/// Elements; tensor copies take strides below 2^40 bytes.
+constexpr int64_t mostStride = int64_t(1) << 37;
+
 static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> error, Type type,
                                   Attribute a) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -64,16 +67,17 @@ static LogicalResult verifyLayout(function_ref<InFlightDiagnostic()> error, Type
     return error() << "unsupported layout: expected the last dimension to be contiguous (stride 1),"
                    << " got " << a;
   for (int64_t stride : layout.getStrides())
-    if (!ShapedType::isDynamic(stride) && stride < 1)
-      return error() << "expected strides of at least 1, got " << a;
+    if (!ShapedType::isDynamic(stride) && (stride < 1 || stride > mostStride))
+      return error() << "expected strides from 1 to " << mostStride << ", got " << a;
   for (int64_t i = tensor.getRank() - 1; i > 0; --i) {
     int64_t inner = layout.getStrides()[i], outer = layout.getStrides()[i - 1];
     int64_t size = tensor.getDimSize(i);
     if (ShapedType::isDynamic(inner) || ShapedType::isDynamic(outer) || ShapedType::isDynamic(size))
       continue;
-    if (outer < inner * size)
-      return error() << "unsupported layout: expected a stride of at least " << inner * size
-                     << " in dimension " << i - 1 << " so that rows do not overlap, got " << outer;
+    if (outer / inner < size) // outer < inner * size, which may be too big a number
+      return error() << "unsupported layout: expected a stride of at least " << inner << " x "
+                     << size << " in dimension " << i - 1 << " so that rows do not overlap, got "
+                     << outer;
   }
   return success();
 }

@@ -70,6 +70,36 @@ heddle.kernel @predicate(%A: tensor<64x64xf16>) -> tensor<64x64xf32> {
 
 // -----
 
+heddle.kernel @f64(%A: tensor<64x64xf16>) -> tensor<64x64xf32> {
+  %0 = heddle.gemm %A, %A : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+  %1 = arith.extf %0 : tensor<64x64xf32> to tensor<64x64xf64>
+  // expected-error@+1 {{unsupported type in an epilogue: expected f32, f16 or bf16, got 'f64'}}
+  %2 = math.exp %1 : tensor<64x64xf64>
+  %3 = arith.truncf %2 : tensor<64x64xf64> to tensor<64x64xf32>
+  heddle.return %3 : tensor<64x64xf32>
+}
+
+// -----
+
+// expected-error@+1 {{unsupported type in an epilogue: expected f32, f16 or bf16, got 'f8E5M2'}}
+heddle.kernel @f8_residual(%A: tensor<64x64xf16>, %C: tensor<64x64xf8E5M2>) -> tensor<64x64xf32> {
+  %0 = heddle.gemm %A, %A : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+  %1 = arith.extf %C : tensor<64x64xf8E5M2> to tensor<64x64xf32>
+  %2 = arith.addf %0, %1 : tensor<64x64xf32>
+  heddle.return %2 : tensor<64x64xf32>
+}
+
+// -----
+
+heddle.kernel @higher_rank(%A: tensor<64x64xf16>) -> tensor<2x64x64xf32> {
+  // expected-error@+1 {{expected the product to be used element by element in the result}}
+  %0 = heddle.gemm %A, %A : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+  %1 = heddle.broadcast %0 along [1, 2] : tensor<64x64xf32> to tensor<2x64x64xf32>
+  heddle.return %1 : tensor<2x64x64xf32>
+}
+
+// -----
+
 heddle.kernel @dense(%A: tensor<2x2xf16>) -> tensor<2x2xf32> {
   %0 = heddle.gemm %A, %A : (tensor<2x2xf16>, tensor<2x2xf16>) -> tensor<2x2xf32>
   // expected-error@+1 {{expected a constant with one value everywhere; pass other tensors as arguments of the kernel}}

@@ -106,7 +106,7 @@ heddle.kernel @column_major(%a: tensor<4x4xf32> {heddle.layout = strided<[1, 4]>
 
 // -----
 
-// expected-error@+1 {{unsupported layout: expected a stride of at least 8 in dimension 0 so that rows do not overlap, got 4}}
+// expected-error@+1 {{unsupported layout: expected a stride of at least 1 x 8 in dimension 0 so that rows do not overlap, got 4}}
 heddle.kernel @overlap(%a: tensor<4x8xf32> {heddle.layout = strided<[4, 1]>}) {
   heddle.return
 }
@@ -122,6 +122,20 @@ heddle.kernel @layout_rank(%a: tensor<4x8xf32> {heddle.layout = strided<[1]>}) {
 
 // expected-error@+1 {{expected heddle.layout without an offset, got strided<[8, 1], offset: 3>}}
 heddle.kernel @layout_offset(%a: tensor<4x8xf32> {heddle.layout = strided<[8, 1], offset: 3>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected strides from 1 to 137438953472, got strided<[0, 1]>}}
+heddle.kernel @layout_zero(%a: tensor<4x8xf32> {heddle.layout = strided<[0, 1]>}) {
+  heddle.return
+}
+
+// -----
+
+// expected-error@+1 {{expected strides from 1 to 137438953472, got strided<[4611686018427387904, 1]>}}
+heddle.kernel @layout_huge(%a: tensor<4x8xf32> {heddle.layout = strided<[4611686018427387904, 1]>}) {
   heddle.return
 }
 
