@@ -76,6 +76,8 @@ Opnd Builder::constant(uint64_t bits, unsigned width) {
   auto [it, fresh] = consts_.try_emplace({bits, width});
   if (fresh) {
     auto at = uint32_t(program.consts.size());
+    if (at >= (1u << 25))
+      throw ParseError{function->line, "function '" + function->name + "' uses too many constants"};
     it->second = Opnd::make(1, at);
     for (int l = 0; l < 32; ++l) {
       program.consts.push_back(uint32_t(bits));

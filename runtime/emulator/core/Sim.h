@@ -126,7 +126,8 @@ struct Warp {
   uint64_t slice = 0;     ///< instructions the chosen group ran while others could
   std::vector<uint32_t> regs, preds;
   std::vector<uint8_t> local; ///< 32 lanes of localBytes
-  uint32_t lastSignature = 0;
+  uint32_t polled[4] = {}; ///< signatures of the last distinct strong reads
+  unsigned polledNext = 0;
   unsigned registers = 0; ///< setmaxnreg
   std::string_view role;
   uint64_t clockStart = 0;

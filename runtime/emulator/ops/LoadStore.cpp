@@ -24,14 +24,16 @@ template <class T> void storeAs(uint8_t *p, T v, Sem sem) {
     std::memcpy(p, &v, sizeof v);
 }
 
-/// After the fact: reads of what others may change count as polling when nothing new came.
+/// A strong read that saw what one of the last few did is polling.
 void notePoll(Warp &w, const Instr &i, uint64_t value) {
-  uint32_t signature = uint32_t((uint64_t(i.line) * 0x9e3779b97f4a7c15 ^ value * 0xc2b2ae3d27d4eb4f) >> 29);
-  if (w.lastSignature == signature) {
-    w.m->poll();
-    w.signal |= SigYield;
-  }
-  w.lastSignature = signature;
+  auto signature = uint32_t((uint64_t(i.line) * 0x9e3779b97f4a7c15 ^ value * 0xc2b2ae3d27d4eb4f) >> 29);
+  for (uint32_t seen : w.polled)
+    if (seen == signature) {
+      w.m->poll();
+      w.signal |= SigYield;
+      return;
+    }
+  w.polled[w.polledNext++ % 4] = signature;
 }
 
 void execLoad(Warp &w, const Instr &i) {

@@ -374,6 +374,9 @@ void Parser::regDirective(Function &f) {
     }
     if (f.regs.size() + r.count > maxRegs)
       fail("too many registers in a function");
+    totalRegs += r.count;
+    if (totalRegs > maxModuleRegs)
+      fail("expected at most " + std::to_string(maxModuleRegs) + " registers in a module");
     f.regs.resize(f.regs.size() + r.count, ty);
     scopeRegs.back()[name] = r;
   } while (lex.acceptPunct(','));

@@ -21,6 +21,7 @@ public:
 
 private:
   static constexpr uint64_t maxRegs = 1u << 20;
+  static constexpr uint64_t maxModuleRegs = 1u << 24;
   static constexpr uint64_t maxStatements = 1u << 22;
   struct RegRange {
     uint32_t first = 0, count = 1;
@@ -56,7 +57,7 @@ private:
 
   Ast &ast;
   Lexer lex;
-  uint64_t totalVariableBytes = 0;
+  uint64_t totalVariableBytes = 0, totalRegs = 0;
   std::map<std::string, uint32_t, std::less<>> globals;
   std::vector<std::map<std::string, uint32_t, std::less<>>> scopeVars;
   std::vector<std::map<std::string_view, RegRange>> scopeRegs;
