@@ -5,6 +5,7 @@ HEDDLE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 HEDDLE_BUILD=${HEDDLE_BUILD:-$HEDDLE_ROOT/build}
 HEDDLE_TARGETS=(sm_80 sm_89 sm_90a sm_100a sm_103a sm_120a)
 heddle_command=$(basename "$0")
+heddle_script=$(cd "$(dirname "$0")" && pwd)/$heddle_command
 heddle_phases=()
 heddle_phase=
 
@@ -16,7 +17,7 @@ die() {
 }
 
 # The comment at the head of the running command, from its second line to the first empty one.
-usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,/^$/s/^# \{0,1\}//p' "$heddle_script"; }
 
 # phase NAME: ends the phase before and starts one.
 phase() {
