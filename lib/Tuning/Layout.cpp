@@ -96,6 +96,8 @@ constexpr int instructionOverhead = 26;
 /// wgmma, an epilogue that reads other tensors at each element: ptxas spills 128
 /// accumulators, a residual and run-time strides at 200 registers, and not at 224.
 constexpr int readingOverhead = 56;
+/// The same for mma.sync: 139 registers for 64 accumulators and 224 for 128.
+constexpr int fragmentReadingOverhead = 24;
 
 int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
   const WarpGrid grid = warpGrid(s, t.mma);
@@ -111,7 +113,8 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
   }
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
   const int64_t fragments = rows / 16 * 4 + columns / 8 * 2;
-  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead);
+  const int epilogue = p.epilogueReadBytes ? fragmentReadingOverhead : 0;
+  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead + epilogue);
 }
 
 int launchRegistersNeeded(const Schedule &s, const target::Target &t) {
