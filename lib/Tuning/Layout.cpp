@@ -89,7 +89,10 @@ int launchRegisters(const Schedule &s, const target::Target &t) {
 /// ptxas fits 128 accumulators and a plain epilogue into 154 registers, and 192 into
 /// 232 without spilling.
 constexpr int wgmmaOverhead = 32;
-constexpr int fragmentOverhead = 40;     // the same for mma.sync, without its fragments
+constexpr int fragmentOverhead = 48; // the same for mma.sync, without its fragments
+/// mma.sync, addresses of MN-major fragments: ptxas spills 96 accumulators and run-time
+/// strides at 168 registers.
+constexpr int transposedOverhead = 16;
 constexpr int issueOverhead = 40;        // tcgen05: the mma role only issues
 constexpr int tensorMemoryOverhead = 96; // its epilogue: 64 columns at a time, addresses
 constexpr int instructionOverhead = 26;
@@ -114,7 +117,9 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
   const int64_t fragments = rows / 16 * 4 + columns / 8 * 2;
   const int epilogue = p.epilogueReadBytes ? fragmentReadingOverhead : 0;
-  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead + epilogue);
+  const int transposed = slotKMajor(s, p, true) && slotKMajor(s, p, false) ? 0 : transposedOverhead;
+  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead + epilogue +
+                          transposed);
 }
 
 int launchRegistersNeeded(const Schedule &s, const target::Target &t) {
