@@ -62,8 +62,16 @@ static Failure collect(const Problem &problem, const Options &options, Session &
       if (Failure failure = writeOutput(tensor, device[i], path->second, options.widen))
         return failure;
   }
-  if (options.check == CheckMode::None || !problem.kernel->outputs())
+  if (options.check == CheckMode::None)
     return {};
+  if (!problem.kernel->outputs() || problem.kernel->outputs()->size() == 0) {
+    std::string what = "the package holds no reference for kernel " +
+                       problem.kernel->name()->str() + " to check the results against";
+    if (options.check == CheckMode::Full || options.check == CheckMode::Sampled)
+      return {ExitPackage, what};
+    std::fprintf(stderr, "heddle-run: not checked: %s\n", what.c_str());
+    return {};
+  }
   for (uint32_t i = 0; i < problem.kernel->outputs()->size(); ++i) {
     uint32_t arg = problem.kernel->outputs()->Get(i)->arg();
     auto check = checkOutput(problem, i, device[arg], options, report.device.multiprocessors);

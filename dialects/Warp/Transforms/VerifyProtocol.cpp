@@ -105,6 +105,11 @@ FailureOr<PairChecker::Owed> PairChecker::check(const std::vector<Node> &nodes, 
       return success();
     };
     if (isa<AcquireOp>(node.op)) {
+      // A commit fills the slot acquired last: a second slot would hide the first.
+      if (!state.acquires.empty())
+        return node.op->emitOpError("expected a warp.commit of pipe ")
+               << quoted(pipe) << " between two warp.acquire in the same " << levelName(level)
+               << " of " << describeProcess(process) << ", found none";
       state.acquires.push_back(node.op);
     } else if (isa<WaitOp>(node.op)) {
       state.waits.push_back(node.op);

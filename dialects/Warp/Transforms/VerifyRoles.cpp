@@ -148,6 +148,11 @@ void VerifyRolesPass::runOnOperation() {
   SmallVector<PipeOp> pipes;
   for (PipeOp pipe : getPipes(kernel)) {
     Link link = pipe.getPipe().getType().getLink();
+    if (link == Link::Cluster || link == Link::Accumulator) {
+      pipe.emitOpError("expected link smem, regs or tmem after roles are assigned, got ")
+          << stringifyLink(link);
+      return signalPassFailure();
+    }
     if (link != Link::Smem && link != Link::Tmem)
       continue;
     if (!pipe.getOffset() || !pipe.getBarriers() || !pipe.getProducers() || !pipe.getConsumers()) {

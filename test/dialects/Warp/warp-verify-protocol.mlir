@@ -519,3 +519,23 @@ warp.kernel @multiply_after_commit(%m: memref<?x?xbf16>) {
     warp.release %q : !q
   }
 }
+
+// -----
+// A second acquire would hide the slot that the first commit is meant to fill.
+!p = !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+warp.kernel @two_acquires(%m: memref<?x?xbf16>) {
+  %p = warp.pipe "p" : !p
+  warp.stage @a {
+    %x = warp.acquire %p : !p
+    // expected-error@+1 {{expected a warp.commit of pipe "p" between two warp.acquire in the same kernel of stage "a", found none}}
+    %y = warp.acquire %p : !p
+    warp.commit %p : !p
+    warp.commit %p : !p
+  }
+  warp.stage @c {
+    %x = warp.wait %p : !p
+    warp.release %p : !p
+    %y = warp.wait %p : !p
+    warp.release %p : !p
+  }
+}
