@@ -83,6 +83,14 @@ TEST_F(Cuda, graphCapture) {
       dlsym(driver, "cuGraphInstantiateWithFlags"));
   auto replay = reinterpret_cast<int (*)(void *, void *)>(dlsym(driver, "cuGraphLaunch"));
   ASSERT_TRUE(begin && end && instantiate && replay);
+  // The runtime leaves no context current; the calls of a graph's owner need one.
+  auto retain = reinterpret_cast<int (*)(void **, int)>(dlsym(driver, "cuDevicePrimaryCtxRetain"));
+  auto release = reinterpret_cast<int (*)(int)>(dlsym(driver, "cuDevicePrimaryCtxRelease_v2"));
+  auto setCurrent = reinterpret_cast<int (*)(void *)>(dlsym(driver, "cuCtxSetCurrent"));
+  ASSERT_TRUE(retain && release && setCurrent);
+  void *context = nullptr;
+  ASSERT_EQ(retain(&context, 0), 0);
+  ASSERT_EQ(setCurrent(context), 0);
 
   heddle::Buffer a = upload({1, 2, 3}), b = upload({10, 20, 30}), d = upload({0, 0, 0});
   auto stream = device->createStream();
@@ -103,6 +111,8 @@ TEST_F(Cuda, graphCapture) {
   ASSERT_EQ(replay(executable, *stream), 0);
   ASSERT_TRUE(d.download(got.data(), 12, *stream));
   EXPECT_THAT(got, testing::ElementsAre(11, 22, 33));
+  EXPECT_EQ(setCurrent(nullptr), 0);
+  EXPECT_EQ(release(0), 0);
 }
 
 TEST_F(Cuda, hostPointerIsRefused) {
