@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Report.h"
+#include "heddle/Package/Select.h"
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -113,6 +115,14 @@ static Failure runAll(const Options &options) {
   auto problem = makeProblem(*kernel, options, files);
   if (!problem)
     return {ExitUsage, problem.takeError().message};
+  // Sizes that the kernel never takes are refused before gigabytes are filled; empty ones launch
+  // nothing.
+  if (std::find(problem->symbols.begin(), problem->symbols.end(), 0) == problem->symbols.end()) {
+    std::vector<uint64_t> addresses(kernel->args()->size()); // nothing is placed yet
+    if (auto taken = pkg::checkKernelConstraints(*kernel, {{problem->symbols, 1}, addresses});
+        !taken)
+      return {ExitRefused, taken.takeError().message};
+  }
   fillInputs(*problem, options, files);
   if (Failure failure = session.load(*package, options))
     return failure;
