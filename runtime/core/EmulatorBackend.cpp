@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// "emulator:<target>[,seed=N][,sms=N]": executes the PTX of a package on the CPU.
+// "emulator:<target>[,seed=N][,sms=N][,checks=races|none][,trace=FILE]": executes the
+// PTX of a package on the CPU. checks=races reports data races (slower); trace=FILE
+// writes what every warp, copy and matrix instruction did, for Perfetto, after each
+// launch (times are in virtual units; races are reported in the same way).
 // Work runs at once, in the calling thread; what a kernel does wrong is reported
 // as on a GPU, by the next sync or check, and for good. Streams and events exist
 // so that programs need no second path; an event's time is that of the host.
@@ -14,14 +17,18 @@
 
 #include "Backend.h"
 #include "emulator/Emulator.h"
+#include "emulator/checks/RaceDetector.h"
 #include "emulator/core/Sim.h"
 #include "emulator/tensor/TensorMap.h"
+#include "emulator/trace/Fanout.h"
+#include "emulator/trace/TraceWriter.h"
 #include "heddle/Target/Target.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace heddle::rt {
 
@@ -47,6 +54,8 @@ struct Settings {
   const target::Target *target = nullptr;
   uint64_t seed = 0;
   unsigned multiprocessors = 0; ///< 0: those of the target's default chip
+  bool races = false;           ///< report data races
+  std::string trace;            ///< file of the trace; empty: none
 };
 
 DeviceInfo describe(const Settings &settings) {
@@ -76,7 +85,15 @@ class EmulatorDevice final : public Device {
 public:
   explicit EmulatorDevice(const Settings &settings)
       : deviceInfo(describe(settings)), target(*settings.target), machine(machineOptions(settings)),
-        device(machine.addDevice(*settings.target, settings.multiprocessors)) {}
+        device(machine.addDevice(*settings.target, settings.multiprocessors)),
+        tracePath(settings.trace) {
+    if (settings.races)
+      observers.add(races.emplace());
+    if (!tracePath.empty())
+      observers.add(trace.emplace());
+    if (!observers.empty())
+      machine.setObserver(&observers);
+  }
 
   const DeviceInfo &info() const override { return deviceInfo; }
   Status alloc(uint64_t bytes, void *&pointer) override;
@@ -113,6 +130,10 @@ private:
   emu::Device &device;
   std::map<uint64_t, uint64_t> allocations; ///< start to bytes
   std::string failure;                      ///< of an earlier launch; empty: none
+  std::string tracePath;
+  std::optional<emu::RaceDetector> races;
+  std::optional<emu::TraceWriter> trace;
+  emu::Fanout observers;
 };
 
 Status EmulatorDevice::alloc(uint64_t bytes, void *&pointer) {
@@ -325,6 +346,9 @@ Status EmulatorDevice::launch(Entry &entry, const LaunchDesc &launch, Stream) {
   if (state != emu::RunState::Done || !report.ok)
     failure =
         text("'", e.desc.name, "': ", report.errors.empty() ? "it did not end" : report.text());
+  std::string problem;
+  if (trace && !trace->write(tracePath, &problem))
+    return Status::error(HEDDLE_DEVICE_ERROR, problem);
   return {};
 }
 
@@ -368,9 +392,15 @@ Status EmulatorBackend::parse(std::string_view which, Settings &settings) {
       settings.seed = number;
     else if (valid && key == "sms" && number >= 1 && number <= 1024)
       settings.multiprocessors = unsigned(number);
+    else if (key == "checks" && (value == "races" || value == "none"))
+      settings.races = value == "races";
+    else if (key == "trace" && !value.empty())
+      settings.trace = std::string(value);
     else
       return Status::error(HEDDLE_INVALID_ARGUMENT,
-                           text("expected seed=<number> or sms=<1 to 1024>, got '", option, "'"));
+                           text("expected seed=<number>, sms=<1 to 1024>, checks=<races or none> or "
+                                "trace=<file>, got '",
+                                option, "'"));
   }
   return {};
 }

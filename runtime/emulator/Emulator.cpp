@@ -240,6 +240,16 @@ Report Machine::takeReport() {
   return r;
 }
 
+std::string Observer::sourceOf(const WarpRef &at) const {
+  for (auto &d : machine->impl().devices)
+    for (auto &l : d->impl().queue)
+      if (l->id == at.launch)
+        return l->module->impl().location(at.loc);
+  return "";
+}
+
+uint64_t Observer::now() const { return machine->impl().time; }
+
 void Observer::report(Error error, bool stop) { machine->impl().addError(std::move(error), stop); }
 
 } // namespace heddle::emulator

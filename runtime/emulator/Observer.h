@@ -35,6 +35,7 @@ struct WarpRef {
   unsigned warp = 0; ///< in the block
   std::string_view role;
   uint32_t line = 0; ///< PTX line of the instruction
+  uint32_t loc = 0;  ///< of its `.loc`, see Observer::report
 };
 
 struct AccessEvent {
@@ -148,6 +149,10 @@ public:
   /// Set by the machine: adds an error to the running launch; it ends when `stop`.
   Machine *machine = nullptr;
   void report(Error error, bool stop);
+  /// "file:line:column" of an instruction of a launch that still runs; empty when unknown.
+  std::string sourceOf(const WarpRef &at) const;
+  /// Virtual time in ns; a warp instruction takes one.
+  uint64_t now() const;
 };
 
 } // namespace heddle::emulator

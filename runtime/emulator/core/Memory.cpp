@@ -409,6 +409,7 @@ static void observeAsync(MachineImpl &m, const AsyncOp &op, Space space, uint64_
   e.space = space;
   e.read = !write;
   e.write = write;
+  e.atomic = write && op.reduces;
   e.proxy = proxy;
   e.bytes = bytes;
   e.address = &address;

@@ -81,6 +81,7 @@ struct AsyncOp {
   uint32_t lanes = 0;
   uint32_t readsShared = 0, writesShared = 0; ///< ranks (bits) whose shared memory it touches
   bool done = false, readsDone = false;
+  bool reduces = false; ///< combines with what its destination holds, element by element
   std::shared_ptr<AsyncOp> after; ///< must be done first
   virtual ~AsyncOp() = default;
   /// Does one piece; true when finished. Errors go to the machine.
@@ -128,6 +129,7 @@ struct Warp {
   std::vector<uint8_t> local; ///< 32 lanes of localBytes
   uint32_t polled[4] = {}; ///< signatures of the last distinct strong reads
   unsigned polledNext = 0;
+  uint64_t gaveUp = 0;     ///< try_waits (by line) that have returned false without need
   unsigned registers = 0; ///< setmaxnreg
   std::string_view role;
   uint64_t clockStart = 0;

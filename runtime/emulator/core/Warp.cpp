@@ -20,6 +20,7 @@ WarpRef Warp::ref(const Instr &i) const {
   r.warp = index;
   r.role = role;
   r.line = i.line;
+  r.loc = i.loc;
   return r;
 }
 
@@ -89,10 +90,25 @@ bool AsyncGroups::waited(uint32_t lanes, unsigned keep, bool reads, std::vector<
     }
   }
   if (ops) {
-    for (const Group &g : closed)
-      for (const AsyncRef &op : g.ops)
-        if (reads ? op->readsDone : op->done)
-          ops->push_back(op->id);
+    // An observer learns of exactly the groups waited for, so that those which are done
+    // and were not waited for stay in the list.
+    unsigned newer[32] = {};
+    for (auto it = closed.end(); it != closed.begin();) {
+      --it;
+      uint32_t known = 0;
+      for (uint32_t m = lanes & it->lanes; m; m &= m - 1)
+        if (newer[std::countr_zero(m)]++ >= keep)
+          known |= m & (0 - m);
+      if (!known)
+        continue;
+      for (const AsyncRef &op : it->ops)
+        ops->push_back(op->id);
+      if (!reads)
+        it->lanes &= ~known;
+    }
+    closed.remove_if([](const Group &g) { return g.lanes == 0; });
+    if (closed.size() < 256)
+      return true;
   }
   prune();
   return true;

@@ -130,6 +130,7 @@ void execBulk(Warp &w, const Instr &i) {
       return w.fail(i, ErrorKind::Misaligned, "expected addresses that are multiples of 16, got " + hex(dst[l]) + " and " + hex(src[l]), l);
     auto op = std::make_shared<BulkOp>();
     op->kind = AsyncKind::BulkCopy;
+    op->reduces = f.reduce;
     op->form = &f;
     op->cta = w.cta;
     op->at = w.ref(i);

@@ -162,6 +162,7 @@ void execTensor(Warp &w, const Instr &i) {
     if (f.prefetch)
       continue;
     op->kind = AsyncKind::TensorCopy;
+    op->reduces = f.reduce;
     op->form = &f;
     op->cta = w.cta;
     op->at = w.ref(i);

@@ -99,6 +99,8 @@ void execWaitGroup(Warp &w, const Instr &i) { // i.mode bit 0: bulk, 1: .read, 2
       if (item.lanes & w.exec)
         ops.push_back(item.op->id);
     g.commit(w.exec);
+    if (w.m->observer)
+      g.closed.pop_back();
     g.prune();
   }
   reportWait(w, i, i.mode & 1 ? (i.mode & 2 ? WaitKind::BulkGroupRead : WaitKind::BulkGroup) : WaitKind::CpAsyncGroup, ops);

@@ -218,6 +218,18 @@ void execArrive(Warp &w, const Instr &i) {
   }
 }
 
+/// try_wait may return false at any time: each one does so the first time it would
+/// suspend its warp, and now and then later, so that code that takes a return for
+/// completion is found out.
+bool givesUp(Warp &w, const Instr &i) {
+  const uint64_t bit = uint64_t(1) << (i.line & 63);
+  if (!(w.gaveUp & bit)) {
+    w.gaveUp |= bit;
+    return true;
+  }
+  return w.m->rng.below(16) == 0;
+}
+
 void execWait(Warp &w, const Instr &i) {
   uint64_t address[32];
   laneAddresses(w, i, address);
@@ -256,7 +268,7 @@ void execWait(Warp &w, const Instr &i) {
       w.g->waitPhase = b->phase;
     }
   }
-  if (stuck && i.sub == Try && !w.g->timedOut) {
+  if (stuck && i.sub == Try && !w.g->timedOut && !givesUp(w, i)) {
     w.block(WaitOn::Mbarrier);
     w.g->canTimeout = true;
     return;
@@ -268,14 +280,20 @@ void execWait(Warp &w, const Instr &i) {
   }
   ++w.m->report.stats.barrierWaits;
   if (w.m->observer)
-    for (uint32_t m = w.exec; m; m &= m - 1) {
+    for (uint32_t m = w.exec, same = 0; m; m &= ~same) {
       int l = std::countr_zero(m);
       unsigned rank;
       uint32_t offset;
       target(w, i, l, address, rank, offset);
       const Mbarrier &b = w.cta->mbarriers[offset];
       bool done = result >> l & 1;
-      observe(*w.m, w.ref(i), 1u << l, 0, &i, done ? SyncKind::MbarWait : SyncKind::MbarNoWait, *w.cta, offset, 0,
+      same = 0; // one event for the lanes that wait for the same phase
+      for (uint32_t o = m; o; o &= o - 1) {
+        int k = std::countr_zero(o);
+        if (address[k] == address[l] && bool(result >> k & 1) == done)
+          same |= 1u << k;
+      }
+      observe(*w.m, w.ref(i), same, 0, &i, done ? SyncKind::MbarWait : SyncKind::MbarNoWait, *w.cta, offset, 0,
               done ? b.phase - 1 : b.phase);
     }
   setPred(w, i.d, result);
