@@ -8,6 +8,8 @@
 #include "runtime/emulator/core/Machine.h"
 #include "runtime/emulator/ops/Lanes.h"
 
+#include <algorithm>
+
 namespace heddle::emulator {
 
 std::string_view errorKindName(ErrorKind kind) {
@@ -223,6 +225,25 @@ Device &Machine::addDevice(const target::Target &target, unsigned smCount) {
   i.smCount = smCount ? smCount : target::defaultChip(target).sms;
   impl_->devices.push_back(std::move(d));
   return *impl_->devices.back();
+}
+
+DevicePtr Machine::multicast(const std::vector<DevicePtr> &members, uint64_t bytes) {
+  for (DevicePtr p : members) {
+    Allocation *a = impl_->find(p);
+    if (!a || a->bytes < bytes || p - a->base > a->bytes - bytes || p % 16)
+      return 0;
+  }
+  if (members.empty() || bytes == 0)
+    return 0;
+  Multicast m;
+  m.base = multicastWindow;
+  for (const Multicast &other : impl_->multicasts)
+    m.base = std::max(m.base, (other.base + other.bytes + 0x1fffff) & ~uint64_t(0x1fffff));
+  m.base += 0x200000; // nothing in between
+  m.bytes = bytes;
+  m.members = members;
+  impl_->multicasts.push_back(std::move(m));
+  return impl_->multicasts.back().base;
 }
 
 void Machine::setObserver(Observer *observer) {

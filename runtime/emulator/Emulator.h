@@ -217,6 +217,11 @@ public:
   ~Machine();
   /// `smCount` 0: the default chip of the target. The device lives as long as the machine.
   Device &addDevice(const target::Target &target, unsigned smCount = 0);
+  /// A multicast object over `members`, the starts of ranges of `bytes` bytes, each within one live
+  /// allocation, mostly of one device each: the address that multimem instructions of any device
+  /// take. 0 when there is no member or a range does not fit. Lives as long as the machine;
+  /// using it after a member was freed is an out-of-bounds error.
+  DevicePtr multicast(const std::vector<DevicePtr> &members, uint64_t bytes);
   /// Receives every event from now on; not owned; nullptr: none (and no cost).
   void setObserver(Observer *observer);
   /// Runs queued launches; `budget` in warp instructions, 0: until done.

@@ -102,6 +102,7 @@ enum class AsyncKind : uint8_t {
   CpAsync, BulkCopy, TensorCopy, Wgmma, TcgenMma, TcgenCp, TcgenCommit, TcgenLd, TcgenSt,
   MbarrierArrive, ///< cp.async.mbarrier.arrive
   LaunchCancel,
+  StoreAsync, ///< st.async, red.async
 };
 
 struct AsyncEvent {

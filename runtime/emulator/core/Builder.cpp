@@ -38,6 +38,8 @@ const OpTable &opTable() {
     registerTcgen05(t);
     registerControl(t);
     registerMisc(t);
+    registerMultimem(t);
+    registerTensorMap(t);
     return t;
   }();
   return table;

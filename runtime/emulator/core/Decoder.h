@@ -127,10 +127,14 @@ void registerWgmma(OpTable &);
 void registerTcgen05(OpTable &);
 void registerControl(OpTable &);
 void registerMisc(OpTable &);
+void registerMultimem(OpTable &);
+void registerTensorMap(OpTable &);
 // Parts of the roots "cp", reached from registerCpAsync's decoder.
 void decodeBulk(Decode &);
 void decodeBulkTensor(Decode &);
 void decodeTcgen05Mma(Decode &);
+/// st.async, st.bulk and red.async, reached from the roots "st" and "red".
+void decodeAsyncStore(Decode &);
 /// Float forms of roots that integers share (add, sub, mul, fma, min, ...): true when the
 /// type modifier is a float and the statement has been decoded.
 bool decodeFloat(Decode &);

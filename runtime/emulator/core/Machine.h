@@ -31,6 +31,8 @@ public:
   uint64_t memoryUsed = 0;
   uint64_t nextCta = 1, nextCluster = 1, nextOp = 1, nextLaunch = 1;
 
+  std::vector<Multicast> multicasts;
+  const Multicast *findMulticast(uint64_t address) const; ///< null when it lies in none
   Allocation *find(uint64_t address); ///< live allocation that holds it, or null
   void addError(Error error, bool stop);
   bool takeMemory(uint64_t bytes); ///< counts against the limit

@@ -44,7 +44,16 @@ Allocation *MachineImpl::find(uint64_t address) {
   return a->live ? a : nullptr;
 }
 
+const Multicast *MachineImpl::findMulticast(uint64_t address) const {
+  for (const Multicast &m : multicasts)
+    if (address - m.base < m.bytes)
+      return &m;
+  return nullptr;
+}
+
 std::string MachineImpl::describeAddress(uint64_t address) {
+  if (findMulticast(address))
+    return ", which lies in a multicast object; only multimem instructions take such an address";
   const Allocation *best = nullptr;
   uint64_t distance = ~uint64_t(0);
   for (auto &d : devices)

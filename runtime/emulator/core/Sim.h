@@ -27,6 +27,7 @@ class DeviceImpl;
 // Windows of the generic address space. Device memory lies at deviceBase.
 inline constexpr uint64_t deviceBase = 0x100000000000, deviceStride = uint64_t(1) << 40;
 inline constexpr uint64_t sharedWindow = 0x7e0000000000, localWindow = 0x7d0000000000, paramWindow = 0x7c0000000000;
+inline constexpr uint64_t multicastWindow = 0x7b0000000000;
 inline constexpr uint64_t windowBytes = uint64_t(1) << 32;
 inline constexpr unsigned allocShift = 21;
 inline constexpr unsigned sharedRankShift = 24; ///< block's rank in a shared address
@@ -49,6 +50,12 @@ struct Allocation {
   uint8_t *host = nullptr;
   std::vector<uint8_t> init; ///< one byte each when tracked
   bool owned = false, live = false;
+};
+
+/// The same `bytes` bytes of several allocations, for multimem instructions.
+struct Multicast {
+  uint64_t base = 0, bytes = 0;
+  std::vector<uint64_t> members; ///< where each begins
 };
 
 /// What a blocked group waits for.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/emulator/core/Decoder.h"
+#include "runtime/emulator/ops/Atomic.h"
 #include "runtime/emulator/ops/Lanes.h"
 #include "runtime/emulator/tensor/Numeric.h"
 
@@ -12,9 +13,7 @@
 
 namespace heddle::emulator {
 
-namespace {
 using tensor::Elem;
-enum Op : uint8_t { AAdd, AMin, AMax, AInc, ADec, AAnd, AOr, AXor, AExch, ACas };
 
 uint64_t combine(uint8_t op, Ty t, uint64_t old, uint64_t b, uint64_t c) {
   switch (op) {
@@ -68,13 +67,22 @@ uint64_t combine(uint8_t op, Ty t, uint64_t old, uint64_t b, uint64_t c) {
 }
 
 /// A truly atomic update, as other processes may share the memory.
-template <class T> uint64_t update(uint8_t *p, const Instr &i, uint64_t b, uint64_t c) {
+template <class T> static uint64_t update(uint8_t *p, uint8_t op, Ty t, uint64_t b, uint64_t c) {
   T *at = reinterpret_cast<T *>(p);
   T old = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-  while (!__atomic_compare_exchange_n(at, &old, T(combine(i.sub, i.ty, old, b, c)), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  while (!__atomic_compare_exchange_n(at, &old, T(combine(op, t, old, b, c)), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     ;
   return old;
 }
+uint64_t updateMemory(uint8_t *p, unsigned bytes, uint8_t op, Ty t, uint64_t b, uint64_t c) {
+  switch (bytes) {
+  case 2: return update<uint16_t>(p, op, t, b & 0xffff, c & 0xffff);
+  case 4: return update<uint32_t>(p, op, t, b, c);
+  default: return update<uint64_t>(p, op, t, b, c);
+  }
+}
+
+namespace {
 
 void execAtomic(Warp &w, const Instr &i) {
   alignas(64) uint64_t address[32];
@@ -111,12 +119,7 @@ void execAtomic(Warp &w, const Instr &i) {
       uint64_t b = i.bytes == 8 ? lanes64(w, src[v])[l] : lanes32(w, src[v])[l];
       uint64_t c = i.c.none() ? 0 : i.bytes == 8 ? lanes64(w, i.c)[l] : lanes32(w, i.c)[l];
       uint8_t *p = host[l] + v * i.bytes;
-      uint64_t old;
-      switch (i.bytes) {
-      case 2: old = update<uint16_t>(p, i, b & 0xffff, c & 0xffff); break;
-      case 4: old = update<uint32_t>(p, i, b, c); break;
-      default: old = update<uint64_t>(p, i, b, c); break;
-      }
+      uint64_t old = updateMemory(p, i.bytes, i.sub, i.ty, b, c);
       changed |= combine(i.sub, i.ty, old, b, c) != old;
       if (i.mode || dst[v].none())
         continue;
@@ -136,8 +139,8 @@ void execAtomic(Warp &w, const Instr &i) {
 
 void decodeAtomic(Decode &d) {
   bool red = d.root() == "red";
-  if (red && d.take("async"))
-    d.fail("red.async is not known");
+  if (red && d.peek() == "async")
+    return decodeAsyncStore(d);
   d.i.mode = red;
   Sem s = d.semantics(false);
   if (red && (s == Sem::Acquire || s == Sem::AcqRel))

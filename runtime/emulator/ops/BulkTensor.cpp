@@ -13,9 +13,13 @@
 namespace heddle::emulator {
 
 namespace {
+/// How coordinates name elements: a box, four rows, or the pixels of a convolution.
+enum class Walk : uint8_t { Tile, Rows4, Im2col };
+
 struct TensorForm {
   bool store = false, reduce = false, multicast = false, prefetch = false;
-  unsigned rank = 2, ctaGroup = 0;
+  Walk walk = Walk::Tile;
+  unsigned rank = 2, ctaGroup = 0, coords = 2, offsets = 0;
   Space target = Space::SharedCluster;
   tensor::ReduceOp op = tensor::ReduceOp::Add;
 };
@@ -176,9 +180,15 @@ void execTensor(Warp &w, const Instr &i) {
       if (auto p = tensor::checkReduce(op->map.type, f.op))
         return w.fail(i, ErrorKind::Operand, *p, l);
     int32_t at[5];
-    for (unsigned k = 0; k < f.rank; ++k)
+    uint16_t offsets[3] = {};
+    for (unsigned k = 0; k < f.coords; ++k)
       at[k] = int32_t(lanes32(w, coords[k])[l]);
-    if (auto p = tensor::boxRuns(op->map, at, op->sharedOffset, op->runs))
+    for (unsigned k = 0; k < f.offsets; ++k)
+      offsets[k] = uint16_t(lanes32(w, coords[f.coords + k])[l]);
+    auto p = f.walk == Walk::Tile    ? tensor::boxRuns(op->map, at, op->sharedOffset, op->runs)
+             : f.walk == Walk::Rows4 ? tensor::gatherRuns(op->map, at, op->sharedOffset, op->runs)
+                                     : tensor::im2colRuns(op->map, at, offsets, op->sharedOffset, op->runs);
+    if (p)
       return w.fail(i, ErrorKind::Operand, *p, l);
     if (f.store) {
       op->readsShared = 1u << op->sharedRank;
@@ -203,6 +213,30 @@ void execTensor(Warp &w, const Instr &i) {
 }
 } // namespace
 
+/// .tile, .tile::gather4, .tile::scatter4, .im2col, .im2col_no_offs; tile when none stands there.
+static void takeWalk(Decode &d, TensorForm &f) {
+  f.coords = f.rank;
+  if (d.peek().substr(0, 9) == "im2col::w")
+    d.fail("im2col::w and im2col::w::128 are not emulated");
+  const bool gathers = !f.store && d.take("tile::gather4");
+  if (gathers || (f.store && !f.reduce && d.take("tile::scatter4"))) {
+    d.needCapability(10, 0);
+    if (f.rank != 2)
+      d.fail("expected .2d with four rows");
+    if (gathers && !f.prefetch && f.target == Space::SharedCluster)
+      d.need(target::Feature::TensorMemory);
+    f.walk = Walk::Rows4;
+    f.coords = 5;
+  } else if (d.take(f.store ? "im2col_no_offs" : "im2col")) {
+    if (f.rank < 3)
+      d.fail("expected .3d, .4d or .5d with im2col");
+    f.walk = Walk::Im2col;
+    f.offsets = f.store ? 0 : f.rank - 2;
+  } else {
+    d.take("tile");
+  }
+}
+
 /// i.mode: 1 cp.reduce, 2 prefetch. The modifiers after "tensor" are left.
 void decodeBulkTensor(Decode &d) {
   TensorForm f;
@@ -214,7 +248,7 @@ void decodeBulkTensor(Decode &d) {
   if (f.prefetch) {
     d.expect("L2");
     d.expect("global");
-    d.take("tile");
+    takeWalk(d, f);
     hint = d.take("L2::cache_hint");
   } else {
     unsigned to = d.oneOf({"shared::cluster", "shared::cta", "global"}, "a destination");
@@ -226,7 +260,7 @@ void decodeBulkTensor(Decode &d) {
         d.fail("expected .global as destination");
       f.op = tensor::ReduceOp(d.oneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor"}, "an operation"));
     }
-    d.take("tile");
+    takeWalk(d, f);
     if (f.store) {
       d.expect("bulk_group");
     } else {
@@ -242,16 +276,24 @@ void decodeBulkTensor(Decode &d) {
   d.finish();
   size_t mapAt = f.store || f.prefetch ? 0 : 1;
   size_t n = f.prefetch ? 1 : f.store ? 2 : 3;
-  d.operands(n + f.multicast + hint);
+  const bool offsets = f.offsets != 0;
+  d.operands(n + offsets + f.multicast + hint);
   const Operand &map = d.op(mapAt);
   if (map.kind != Operand::Address || map.elems.size() != 2 || map.elems[1].kind != Operand::Vector)
     d.fail("expected [map, {coordinates}]");
-  if (map.elems[1].elems.size() != f.rank)
-    d.fail("expected " + std::to_string(f.rank) + " coordinates, got " + std::to_string(map.elems[1].elems.size()));
+  if (map.elems[1].elems.size() != f.coords)
+    d.fail("expected " + std::to_string(f.coords) + " coordinates, got " + std::to_string(map.elems[1].elems.size()));
   std::vector<Opnd> coords;
   for (const Operand &o : map.elems[1].elems)
     coords.push_back(d.src(o, 32));
   size_t at = n;
+  if (offsets) {
+    const auto &list = d.vector(d.op(at++), "the im2col offsets");
+    if (list.size() != f.offsets)
+      d.fail("expected " + std::to_string(f.offsets) + " im2col offsets, got " + std::to_string(list.size()));
+    for (const Operand &o : list)
+      coords.push_back(d.src(o, 16));
+  }
   if (f.multicast)
     d.i.e = d.src(at++, 16);
   if (hint)

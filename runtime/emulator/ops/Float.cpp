@@ -206,6 +206,21 @@ template <class T> void copysign(Warp &w, const Instr &i) { // d = |b| with a's 
   mapLanes2<T, T, T>(w, i, [sign](T a, T b) { return T((b & ~sign) | (a & sign)); });
 }
 
+/// add, sub (i.sub 0, 1) and fma of f32 with 16-bit factors: the operand is widened exactly, then
+/// the sum or product is rounded once.
+float widen(const Instr &i, uint16_t v) { return i.mode & Brain ? tensor::decodeBF16(v) : tensor::decodeF16(v); }
+void arithMixed(Warp &w, const Instr &i) {
+  Mode m = modeOf(i);
+  mapLanes2<float, uint16_t, float>(w, i, [&](uint16_t a, float c) {
+    return i.sub ? tensor::subF32(widen(i, a), c, m) : tensor::addF32(widen(i, a), c, m);
+  });
+}
+void fmaMixed(Warp &w, const Instr &i) {
+  Mode m = modeOf(i);
+  mapLanes3<float, uint16_t, uint16_t, float>(
+      w, i, [&](uint16_t a, uint16_t b, float c) { return tensor::fmaF32(widen(i, a), widen(i, b), c, m); });
+}
+
 struct Parsed {
   bool rounded = false;
   Ty ty;
@@ -254,13 +269,34 @@ void operands(Decode &d, Ty t, unsigned n) {
   d.emit();
 }
 
+/// {.rnd}{.sat}.f32.f16 and .f32.bf16 of add, sub and fma: `factors` 16-bit operands, then one f32.
+void decodeMixed(Decode &d, ExecFn fn, unsigned factors) {
+  d.needCapability(10, 0);
+  if (d.i.mode & (Ftz | Relu))
+    d.fail("expected no .ftz and no .relu with mixed precision");
+  Ty narrow = d.type({Ty::F16, Ty::BF16});
+  if (narrow == Ty::BF16)
+    d.i.mode |= Brain;
+  d.finish();
+  d.operands(factors + 2);
+  d.i.a = d.srcTy(d.op(1), narrow);
+  d.i.b = d.srcTy(d.op(2), factors == 2 ? narrow : Ty::F32);
+  if (factors == 2)
+    d.i.c = d.srcTy(d.op(3), Ty::F32);
+  d.i.d = d.dst(0, 32);
+  d.i.fn = fn;
+  d.emit();
+}
+
 void decodeArith(Decode &d, unsigned sub) {
   Parsed p = takeFloat(d, {Ty::F16, Ty::F16x2, Ty::BF16, Ty::BF16x2, Ty::F32, Ty::F32x2, Ty::F64});
+  d.i.sub = uint8_t(sub);
+  if (p.ty == Ty::F32 && d.more() && sub < 2)
+    return decodeMixed(d, arithMixed, 1);
   if (d.i.mode & Relu)
     d.fail("unknown modifier '.relu'");
   if (p.ty != Ty::F32 && p.ty != Ty::F32x2 && p.ty != Ty::F64 && (d.i.mode & Brain))
     d.needCapability(9, 0);
-  d.i.sub = uint8_t(sub);
   switch (p.ty) {
   case Ty::F32:
     d.i.fn = d.i.mode || d.i.round ? arithF32 : sub == 0 ? addF32 : sub == 1 ? subF32 : mulF32;
@@ -276,6 +312,8 @@ void decodeFma(Decode &d) {
   Parsed p = takeFloat(d, {Ty::F16, Ty::F16x2, Ty::BF16, Ty::BF16x2, Ty::F32, Ty::F32x2, Ty::F64});
   if (!p.rounded)
     d.fail("expected a rounding (.rn, .rz, .rm, .rp)");
+  if (p.ty == Ty::F32 && d.more() && d.root() == "fma")
+    return decodeMixed(d, fmaMixed, 2);
   bool sixteen = p.ty != Ty::F32 && p.ty != Ty::F64 && p.ty != Ty::F32x2;
   if ((d.i.mode & Relu) && !sixteen)
     d.fail("expected a 16-bit type with .relu");

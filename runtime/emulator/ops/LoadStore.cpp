@@ -149,6 +149,8 @@ bool takeHints(Decode &d) {
 
 void decodeLdSt(Decode &d) {
   bool load = d.root() != "st";
+  if (!load && (d.peek() == "async" || d.peek() == "bulk"))
+    return decodeAsyncStore(d);
   bool nc = false;
   if (d.root() == "ldu") {
     d.i.sem = Sem::Weak;

@@ -294,7 +294,9 @@ void decodeTmemMove(Decode &d, bool store) {
 void decodeTcgen05(Decode &d) {
   d.need(target::Feature::TensorMemory);
   unsigned kind = d.oneOf({"alloc", "dealloc", "relinquish_alloc_permit", "ld", "st", "wait::ld", "wait::st", "fence::before_thread_sync",
-                           "fence::after_thread_sync", "mma", "cp", "commit"}, "an operation");
+                           "fence::after_thread_sync", "mma", "cp", "commit", "shift"}, "an operation");
+  if (kind == 12)
+    d.fail("tcgen05.shift is not emulated: PTX does not state which neighbour a row takes");
   d.i.sub = uint8_t(kind);
   switch (kind) {
   case 0:

@@ -22,7 +22,7 @@ using tensor::Tcgen05Kind;
 struct TcgenForm {
   Tcgen05Kind kind = Tcgen05Kind::F16;
   unsigned group = 1;
-  bool aInTmem = false, blockScale = false, multicast = false;
+  bool aInTmem = false, blockScale = false, multicast = false, stationary = false, zeroMask = false;
   unsigned scaleVector = 0, scaleInputD = 0, disableWords = 0;
   tensor::TmemCopyShape shape = tensor::TmemCopyShape::S32x128bWarpx4;
   tensor::TmemCopyFormat format = tensor::TmemCopyFormat::None;
@@ -137,6 +137,9 @@ void execMma(Warp &w, const Instr &i) {
     tensor::Tcgen05Mma &x = op->mma;
     x.kind = f.kind;
     x.ctaGroup = f.group;
+    x.stationary = f.stationary;
+    if (f.zeroMask && (lanes64(w, list[0])[l] >> 39 & 1))
+      return w.fail(i, ErrorKind::Operand, "expected a zero-column mask descriptor that zeroes nothing (bit 39 clear); masks are not emulated", l);
     x.idesc = lanes32(w, i.c)[l];
     x.d = uint32_t(lanes64(w, i.d)[l]);
     x.aInTmem = f.aInTmem;
@@ -196,14 +199,46 @@ void execCommit(Warp &w, const Instr &i) {
   }
 }
 
+/// [d], a, b, idesc, enable-input-d {, zero-column-mask}
+void decodeStationary(Decode &d, TcgenForm f) {
+  d.maybe({"collector::b0::fill", "collector::b0::use", "collector::b0::lastuse", "collector::b0::discard",
+           "collector::b1::fill", "collector::b1::use", "collector::b1::lastuse", "collector::b1::discard",
+           "collector::b2::fill", "collector::b2::use", "collector::b2::lastuse", "collector::b2::discard",
+           "collector::b3::fill", "collector::b3::use", "collector::b3::lastuse", "collector::b3::discard"});
+  d.finish();
+  d.operands(5, 6);
+  std::vector<Opnd> extra;
+  d.i.b = d.src(2, 64);
+  d.i.c = d.src(3, 32);
+  f.aInTmem = d.op(1).kind == Operand::Address;
+  d.i.a = f.aInTmem ? d.address64(d.op(1)) : d.src(1, 64);
+  d.i.e = d.predSrc(d.op(4));
+  f.zeroMask = d.count() == 6;
+  if (f.zeroMask)
+    extra.push_back(d.src(5, 64));
+  d.i.d = d.address64(d.op(0));
+  d.i.list = d.list(extra);
+  d.i.ext = d.own(f);
+  d.i.fn = execMma;
+  d.emit();
+}
+
 void decodeMma(Decode &d) {
   using K = Tcgen05Kind;
   TcgenForm f;
+  f.stationary = d.take("ws");
+  if (d.peek() == "sp")
+    d.fail("sparse tcgen05.mma is not emulated");
   f.group = d.oneOf({"cta_group::1", "cta_group::2"}, "a block group") + 1;
   static constexpr K kinds[] = {K::F16, K::TF32, K::F8F6F4, K::I8, K::MxF8F6F4, K::MxF4, K::MxF4NvF4};
   f.kind = kinds[d.oneOf({"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"}, "a kind")];
   if (f.kind == K::I8 && d.target.minor != 0)
     d.fail("target " + std::string(d.target.name) + " lacks kind::i8", ErrorKind::Unsupported);
+  if (f.stationary) {
+    if (f.group != 1 || f.kind >= K::MxF8F6F4)
+      d.fail("expected .cta_group::1 and a kind without block scaling with .ws");
+    return decodeStationary(d, f);
+  }
   if (f.kind >= K::MxF8F6F4) {
     d.need(target::Feature::BlockScaleMma);
     d.expect("block_scale");
@@ -217,7 +252,8 @@ void decodeMma(Decode &d) {
     if (b == 0 && f.kind != K::MxF4NvF4)
       d.fail("expected .kind::mxf4nvf4 with .block16");
   }
-  d.take("ashift") ? d.fail(".ashift is not known") : void();
+  if (d.take("ashift"))
+    d.fail("tcgen05.mma.ashift is not emulated: PTX does not state which neighbour a row of A takes");
   d.maybe({"collector::a::fill", "collector::a::use", "collector::a::lastuse", "collector::a::discard"});
   d.finish();
   // [d], a, b, idesc, {[scale-A], [scale-B],} {disable,} enable {, scale-input-d}

@@ -100,7 +100,17 @@ Problem decodeD(Tcgen05Kind kind, unsigned bits, InstructionDescriptor &d) {
   return std::nullopt;
 }
 
-Problem checkShape(Tcgen05Kind kind, unsigned group, const InstructionDescriptor &d) {
+Problem checkShape(Tcgen05Kind kind, unsigned group, const InstructionDescriptor &d,
+                   bool stationary) {
+  if (stationary) {
+    if (group != 1 || blockScaled(kind))
+      return "expected cta_group::1 and no block scaling with .ws";
+    if (d.m != 32 && d.m != 64 && d.m != 128)
+      return "expected M 32, 64 or 128 with .ws, got " + std::to_string(d.m);
+    if (d.n != 64 && d.n != 128 && d.n != 256)
+      return "expected N 64, 128 or 256 with .ws, got " + std::to_string(d.n);
+    return std::nullopt;
+  }
   const bool wide = group == 1 ? d.m == 128 : d.m == 256;
   const bool narrow = group == 1 ? d.m == 64 : d.m == 128;
   if (!wide && !(narrow && (group == 2 || !blockScaled(kind))))
@@ -124,7 +134,7 @@ Problem checkShape(Tcgen05Kind kind, unsigned group, const InstructionDescriptor
 } // namespace
 
 Problem decodeInstructionDescriptor(Tcgen05Kind kind, uint32_t bits, unsigned ctaGroup,
-                                    InstructionDescriptor &out) {
+                                    InstructionDescriptor &out, bool stationary) {
   const auto field = [&](unsigned at, unsigned width) { return bits >> at & ((1u << width) - 1); };
   out = {};
   if (ctaGroup != 1 && ctaGroup != 2)
@@ -184,7 +194,7 @@ Problem decodeInstructionDescriptor(Tcgen05Kind kind, uint32_t bits, unsigned ct
        {std::pair{out.transposeA, out.a}, std::pair{out.transposeB, out.b}})
     if (transposed && (nibbles || elemBits(elem) < 8))
       return "expected K-major operands of type " + std::string(elemName(elem)) + ", got transpose";
-  return checkShape(kind, ctaGroup, out);
+  return checkShape(kind, ctaGroup, out, stationary);
 }
 
 AccumulateModel modelForTcgen05(Tcgen05Kind) { return {0, 0, true}; }
@@ -201,7 +211,7 @@ struct Plan {
   MatrixDescriptor a, b;
   unsigned group = 1;
   unsigned rows = 0;   ///< of A and D in each CTA
-  unsigned halves = 1; ///< Layout B: 2
+  unsigned halves = 1; ///< parts of the columns: Layouts B and E: 2, Layout G: 4
   unsigned partN = 0;  ///< columns of D in tensor memory: n / halves
   unsigned ctaN = 0;   ///< columns of B in each CTA's shared memory
   unsigned laneBase = 0;
@@ -211,8 +221,8 @@ struct Plan {
 
   /// Lane of a row of a CTA's D, in the given half of the columns.
   unsigned lane(unsigned row, unsigned half) const {
-    if (halves == 2)
-      return row + 64 * half;
+    if (halves > 1)
+      return row + TensorMemory::lanes / halves * half;
     return rows == 64 ? laneBase + row / 16 * 32 + row % 16 : row;
   }
 };
@@ -270,7 +280,8 @@ Problem checkColumns(const char *what, unsigned column, unsigned count) {
 
 Problem makePlan(const Tcgen05Mma &mma, Plan &plan) {
   InstructionDescriptor &id = plan.id;
-  if (Problem p = decodeInstructionDescriptor(mma.kind, mma.idesc, mma.ctaGroup, id))
+  if (Problem p =
+          decodeInstructionDescriptor(mma.kind, mma.idesc, mma.ctaGroup, id, mma.stationary))
     return p;
   if (Problem p = checkModel(mma.model, id.a, id.b))
     return p;
@@ -281,7 +292,9 @@ Problem makePlan(const Tcgen05Mma &mma, Plan &plan) {
            kindName(mma.kind);
   plan.group = mma.ctaGroup;
   plan.rows = id.m / mma.ctaGroup;
-  plan.halves = mma.ctaGroup == 2 && id.m == 128 ? 2 : 1;
+  plan.halves = mma.stationary                     ? TensorMemory::lanes / id.m
+                : mma.ctaGroup == 2 && id.m == 128 ? 2
+                                                   : 1;
   plan.partN = id.n / plan.halves;
   plan.ctaN = id.n / mma.ctaGroup;
   plan.laneBase = tmemLane(mma.d);
@@ -414,7 +427,7 @@ const uint16_t *panelOrder(unsigned k) {
 }
 
 struct Scratch {
-  std::vector<float> a, b, scaledA, scaledB, d;
+  std::vector<float> a, b, wholeB, scaledA, scaledB, d;
   std::vector<int32_t> id;
   Products products;
 };
@@ -518,7 +531,17 @@ Problem tcgen05Mma(const Tcgen05Mma &mma, const CtaMemory *ctas) {
   s.a.resize(plan.rows * id.k);
   s.b.resize(id.k * plan.partN);
   const unsigned ctasPerPart = plan.partN / plan.ctaN;
+  if (ctasPerPart == 0) { // .ws: the parts lie side by side in one block's B
+    s.wholeB.resize(id.k * plan.ctaN);
+    const SharedOperand b{plan.b, id.transposeB, plan.ctaN, id.k, id.b, plan.packB};
+    if (Problem p =
+            gather(b, ctas[0].shared, ctas[0].sharedBytes, 1, 8, s.wholeB.data(), panelOrder(id.k)))
+      return "operand B: " + *p;
+  }
   for (unsigned half = 0; half < plan.halves; ++half) {
+    if (ctasPerPart == 0)
+      std::copy_n(s.wholeB.begin() + panelIndex(0, half * plan.partN, id.k), id.k * plan.partN,
+                  s.b.begin());
     // Columns of this part lie in one CTA's shared memory (Layout B) or in all.
     for (unsigned i = 0; i < ctasPerPart; ++i) {
       const CtaMemory &source = ctas[half + i];

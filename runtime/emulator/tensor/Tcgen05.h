@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// tcgen05.mma (dense), .ld, .st and .cp as functions of shared memory and tensor memory
+// tcgen05.mma and .mma.ws (dense), .ld, .st and .cp as functions of shared memory and tensor memory
 // (PTX ISA 9.0, "TensorCore 5th Generation Family Instructions").
 //
 //===----------------------------------------------------------------------===//
@@ -43,12 +43,14 @@ struct InstructionDescriptor {
   Elem scale = Elem::UE8M0;                    ///< block-scaled kinds
   unsigned scaleIdA = 0, scaleIdB = 0;         ///< byte of the cell that holds the first scale
 };
+/// `stationary`: of tcgen05.mma.ws, which has shapes of its own.
 Problem decodeInstructionDescriptor(Tcgen05Kind kind, uint32_t bits, unsigned ctaGroup,
-                                    InstructionDescriptor &out);
+                                    InstructionDescriptor &out, bool stationary = false);
 
 struct Tcgen05Mma {
   Tcgen05Kind kind = Tcgen05Kind::F16;
-  unsigned ctaGroup = 1; ///< 1 or 2
+  unsigned ctaGroup = 1;   ///< 1 or 2
+  bool stationary = false; ///< tcgen05.mma.ws: M 32, 64 or 128; D of M 32 and 64 fills all lanes
   uint32_t idesc = 0;
   uint32_t d = 0; ///< tensor memory address
   bool aInTmem = false;

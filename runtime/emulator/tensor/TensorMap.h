@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Encoding, checking and walking of tensor maps for cp{.reduce}.async.bulk.tensor in
-// tile mode (CUDA driver API, "Tensor Map Object Management"; PTX ISA 9.0, "Tensors",
+// tile and im2col mode (CUDA driver API, "Tensor Map Object Management"; PTX ISA 9.0, "Tensors",
 // "Swizzling modes"). The 128 bytes have a private layout with a magic number: a real
 // driver's map is refused by name, as its layout is not public.
 //
@@ -58,6 +58,10 @@ struct TensorMap {
   MapSwizzle swizzle = MapSwizzle::None;
   MapL2 l2 = MapL2::None;
   MapFill fill = MapFill::Zero;
+  /// im2col: box[0] channels a pixel, box[1] pixels a column; the corners of the box of base pixels
+  /// relative to those of the tensor, for dimensions 1 to rank - 2.
+  bool im2col = false;
+  std::array<int32_t, 3> lower{}, upper{};
 };
 using TensorMapBytes = std::array<uint8_t, 128>;
 
@@ -85,6 +89,31 @@ uint32_t boxBytes(const TensorMap &map);
 /// the runs with `fill`.
 Problem boxRuns(const TensorMap &map, const int32_t *coords, uint32_t sharedAddress,
                 std::vector<BoxRun> &out);
+/// tile::gather4 and ::scatter4: the rows coords[1..4] from column coords[0] on, one after the
+/// other. The map has rank 2 and a box of one row.
+Problem gatherRuns(const TensorMap &map, const int32_t *coords, uint32_t sharedAddress,
+                   std::vector<BoxRun> &out);
+/// im2col: map.box[1] pixels from the base pixel `coords` on, walking the box of base pixels along
+/// its dimensions in turn; each pixel is read at its place plus `offsets` (rank - 2 of them).
+Problem im2colRuns(const TensorMap &map, const int32_t *coords, const uint16_t *offsets,
+                   uint32_t sharedAddress, std::vector<BoxRun> &out);
+/// A field of tensormap.replace; numbered in the order PTX lists them.
+enum class MapField : uint8_t {
+  GlobalAddress,
+  Rank,
+  BoxDim,
+  GlobalDim,
+  GlobalStride,
+  ElementStride,
+  ElemType,
+  Interleave,
+  Swizzle,
+  SwizzleAtomicity,
+  Fill,
+};
+/// Changes one field of the 128 bytes, with the value's encoding of PTX; the map as a whole is
+/// checked when a copy uses it. `ordinal` is the dimension (a stride's: the dimension less one).
+Problem replaceField(uint8_t *bytes, MapField field, unsigned ordinal, uint64_t value);
 /// The byte pattern a fill writes: zero, or the NaN of the map's type.
 void fillBytes(const TensorMap &map, uint8_t *out, uint32_t bytes);
 

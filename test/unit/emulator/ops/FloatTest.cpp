@@ -37,6 +37,26 @@ TEST(EmulatorFloat, FusedMultiplyAddRoundsOnce) {
   EXPECT_EQ(eval("fma.rn.f16 %h0, %h1, %h2, %h3;", {0x4000, 0x4000, 0x3c00}), 0x4500u); // 2*2+1 = 5
 }
 
+TEST(EmulatorFloat, MixedPrecisionWidensThenRoundsOnce) {
+  const uint32_t third = 0x3eab, big = 0x4b00; // bf16: 0.333984375, 8388608
+  auto wide = [](uint32_t b) { float f; b <<= 16; std::memcpy(&f, &b, 4); return f; };
+  EXPECT_EQ(eval("add.f32.bf16 %f0, %h1, %f2;", {third, bits(2.5f)}, "sm_100a"), bits(wide(third) + 2.5f));
+  EXPECT_EQ(eval("add.rz.f32.bf16 %f0, %h1, %f2;", {big, bits(0.75f)}, "sm_120a"), bits(8388608.0f));
+  EXPECT_EQ(eval("add.rp.f32.bf16 %f0, %h1, %f2;", {big, bits(0.25f)}, "sm_103a"), bits(8388609.0f));
+  EXPECT_EQ(eval("sub.rn.f32.f16 %f0, %h1, %f2;", {0x3800, bits(2)}, "sm_100a"), bits(-1.5f)); // a - c
+  EXPECT_EQ(eval("sub.sat.f32.f16 %f0, %h1, %f2;", {0x3800, bits(2)}, "sm_100a"), 0u);
+  EXPECT_EQ(eval("fma.rn.f32.bf16 %f0, %h1, %h1, %f2;", {third, bits(-0.25f)}, "sm_100a"), bits(std::fma(wide(third), wide(third), -0.25f)));
+  EXPECT_EQ(eval("fma.rm.sat.f32.f16 %f0, %h1, %h2, %f3;", {0x4000, 0x4000, bits(-3.5f)}, "sm_120a"), bits(0.5f));
+  Kernel k;
+  k.body = "add.f32.bf16 %f0, %h1, %f1;";
+  EXPECT_EQ(run(k).kind(), heddle::emulator::ErrorKind::Unsupported); // sm_90a
+  k.target = "sm_100a";
+  k.body = "add.ftz.f32.bf16 %f0, %h1, %f1;";
+  EXPECT_EQ(run(k).kind(), heddle::emulator::ErrorKind::Parse);
+  k.body = "mul.f32.bf16 %f0, %h1, %f1;";
+  EXPECT_EQ(run(k).kind(), heddle::emulator::ErrorKind::Parse);
+}
+
 TEST(EmulatorFloat, FlushAndSaturate) {
   EXPECT_EQ(eval("add.ftz.f32 %f0, %f1, %f2;", {1, 1}), 0u);
   EXPECT_EQ(eval("add.f32 %f0, %f1, %f2;", {1, 1}), 2u);

@@ -103,3 +103,89 @@ TEST(EmulatorTensorCopy, Misuse) {
     EXPECT_NE(run(k).error().find(c.message), std::string::npos) << c.body << ": " << run(k).error();
   }
 }
+
+TEST(EmulatorTensorCopy, GathersAndScattersFourRows) {
+  Kernel k = kernel("mbarrier.init.b64 [smem], 1;\nmov.u32 %r1, smem;\nmbarrier.arrive.expect_tx.shared.b64 _, [smem], 128;\nmov.u32 %r2, 4;\nmov.u32 %r3, 9;\nmov.u32 %r4, 2;\nmov.u32 %r5, 15;\nmov.u32 %r6, -3;\n"
+                    "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r1+128], [%d63, {%r2, %r3, %r4, %r5, %r6}], [smem];\n" + untilFull +
+                    "ld.shared.u32 %r10, [smem+128];\nld.shared.u32 %r11, [smem+164];\nld.shared.u32 %r12, [smem+192];\nld.shared.u32 %r13, [smem+224];\nst.global.v4.u32 [%d61], {%r10, %r11, %r12, %r13};\n"
+                    "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%d63, {%r2, %r4, %r3, %r6, %r5}], [%r1+128];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+                    "ld.global.u32 %r10, [%d63+272];\nld.global.u32 %r11, [%d63+1104];\nst.global.v2.u32 [%d61+16], {%r10, %r11};"); // (2, 4) and (15, 4)
+  auto prepare = k.prepare;
+  k.target = "sm_100a";
+  k.outWords = 6;
+  k.prepare = [](Device &, DevicePtr, DevicePtr in, std::vector<uint32_t> &input) {
+    tensor::TensorMap m;
+    m.type = tensor::MapType::U32;
+    m.rank = 2;
+    m.address = in + 128;
+    m.dims = {16, 16};
+    m.strides = {4, 64};
+    m.box = {8, 1};
+    tensor::TensorMapBytes bytes;
+    ASSERT_FALSE(tensor::encodeTensorMap(m, bytes));
+    std::memcpy(input.data(), bytes.data(), 128);
+  };
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    k.options.seed = seed;
+    Outcome o = run(k);
+    ASSERT_EQ(o.error(), "");
+    EXPECT_EQ(std::vector<uint32_t>(o.out.begin(), o.out.end()), (std::vector<uint32_t>{904, 205, 1504, 0, 904, 0}));
+  }
+  k.target = "sm_90a";
+  EXPECT_EQ(run(k).kind(), ErrorKind::Unsupported);
+  k.target = "sm_100a";
+  k.prepare = prepare; // a box of four rows
+  EXPECT_NE(run(k).error().find("a box of one row"), std::string::npos);
+}
+
+TEST(EmulatorTensorCopy, Im2colLoadsPixels) {
+  // C 4 (u32), W 4, H 4: two pixels from base pixel (3, 0) with offset (0, 1): (3, 1) and, in the next row of base pixels, (0, 2).
+  Kernel k = kernel("mbarrier.init.b64 [smem], 1;\nmov.u32 %r1, smem;\nmbarrier.arrive.expect_tx.shared.b64 _, [smem], 32;\nmov.u32 %r2, 0;\nmov.u32 %r3, 3;\nmov.u16 %h1, 0;\nmov.u16 %h2, 1;\n"
+                    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1+128], [%d63, {%r2, %r3, %r2, %r2}], [smem], {%h1, %h2};\n" + untilFull +
+                    "ld.shared.u32 %r10, [smem+132];\nld.shared.u32 %r11, [smem+148];\nst.global.v2.u32 [%d61], {%r10, %r11};\n"
+                    "mov.u32 %r3, 1;\ncp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%d63, {%r2, %r3, %r2, %r2}], [%r1+128];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+                    "ld.global.u32 %r10, [%d63+148];\nst.global.u32 [%d61+8], %r10;");
+  k.outWords = 4;
+  k.prepare = [](Device &, DevicePtr, DevicePtr in, std::vector<uint32_t> &input) {
+    tensor::TensorMap m;
+    m.type = tensor::MapType::U32;
+    m.im2col = true;
+    m.rank = 4;
+    m.address = in + 128;
+    m.dims = {4, 4, 4, 1};
+    m.strides = {4, 16, 64, 256};
+    m.box = {4, 2};
+    tensor::TensorMapBytes bytes;
+    ASSERT_FALSE(tensor::encodeTensorMap(m, bytes));
+    std::memcpy(input.data(), bytes.data(), 128);
+  };
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    k.options.seed = seed;
+    Outcome o = run(k);
+    ASSERT_EQ(o.error(), "");
+    EXPECT_EQ(o.out[0], k.input[32 + 16 + 12 + 1]);
+    EXPECT_EQ(o.out[1], k.input[32 + 32 + 1]);
+    EXPECT_EQ(o.out[2], k.input[32 + 4 + 1] + o.out[0]);
+  }
+  k.body = "cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d63, {%r2, %r3}], [smem], {%h1};";
+  EXPECT_EQ(run(k).kind(), ErrorKind::Parse);
+}
+
+TEST(EmulatorTensorCopy, MapsAreReplacedAndPublished) {
+  // The map goes to shared memory, gets another address, and back to global memory.
+  Kernel k = kernel("mov.u32 %r1, smem;\nmov.u32 %r9, 0;\nC: cvt.u64.u32 %d1, %r9;\nadd.u64 %d2, %d63, %d1;\nld.global.u32 %r2, [%d2];\nadd.u32 %r3, %r1, %r9;\nst.shared.u32 [%r3+256], %r2;\nadd.u32 %r9, %r9, 4;\nsetp.lt.u32 %p1, %r9, 128;\n@%p1 bra C;\n"
+                    "add.u64 %d3, %d63, 256;\nadd.u32 %r4, %r1, 256;\ntensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r4], %d3;\ntensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r4], 1, 2;\n"
+                    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d63], [%r4], 128;\nfence.proxy.tensormap::generic.acquire.gpu [%d63], 128;\n"
+                    "mbarrier.init.b64 [smem], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [smem], 64;\nmov.u32 %r2, 4;\n"
+                    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+512], [%d63, {%r2, %r2}], [smem];\n" + untilFull +
+                    "ld.shared.u32 %r4, [smem+512];\nst.global.u32 [%d61], %r4;");
+  Outcome o = run(k);
+  ASSERT_EQ(o.error(), "");
+  EXPECT_EQ(o.out[0], 604u); // two rows further
+  k.target = "sm_80";
+  EXPECT_EQ(run(k).kind(), ErrorKind::Unsupported);
+  k = kernel("add.u64 %d3, %d63, 128;\ntensormap.replace.tile.fill_mode.global.b1024.b32 [%d3], 1;");
+  EXPECT_EQ(run(k).kind(), ErrorKind::Operand); // no map
+  k = kernel("add.u64 %d3, %d63, 64;\ntensormap.replace.tile.fill_mode.global.b1024.b32 [%d3], 1;");
+  EXPECT_EQ(run(k).kind(), ErrorKind::Misaligned);
+}

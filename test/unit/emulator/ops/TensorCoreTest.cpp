@@ -128,3 +128,28 @@ TEST(EmulatorTcgen05, Misuse) {
   Kernel k = ones("tcgen05.wait::ld.sync.aligned;", "sm_120a");
   EXPECT_EQ(run(k).kind(), ErrorKind::Unsupported);
 }
+
+TEST(EmulatorTcgen05, WeightStationary) {
+  // M 64, N 64: row r of columns 32 to 63 lies in lane 64 + r.
+  std::string text = tcgen("tcgen05.wait::ld.sync.aligned;\nst.global.v4.b32 [%d61], {%r10, %r11, %r12, %r13};\n");
+  auto swap = [&](const std::string &from, const std::string &to) {
+    size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  };
+  swap("tcgen05.mma.cta_group::1.kind::f16 [%r7], %d1, %d1, 0x08080490, %p6;", "tcgen05.mma.ws.cta_group::1.kind::f16 [%r7], %d1, %d1, 0x04100490, %p6;");
+  swap("tcgen05.mma.cta_group::1.kind::f16.collector::a::discard [%r7], %d1, %d1, 0x08080490, %p6;",
+       "mov.u64 %d9, 0;\ntcgen05.mma.ws.cta_group::1.kind::f16.collector::b2::lastuse [%r7], %d1, %d1, 0x04100490, %p6, %d9;");
+  Kernel k = ones(text, "sm_100a");
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    k.options.seed = seed;
+    Outcome o = run(k);
+    ASSERT_EQ(o.error(), "");
+    for (unsigned n = 0; n < 512; ++n)
+      EXPECT_EQ(o.outF(n), 32.0f) << n;
+  }
+  swap("mov.u64 %d9, 0;", "mov.u64 %d9, 0x8000000000;");
+  EXPECT_NE(run(ones(text, "sm_100a")).error().find("masks are not emulated"), std::string::npos);
+  EXPECT_EQ(run(ones("tcgen05.shift.cta_group::1.down [%r7];", "sm_100a")).kind(), ErrorKind::Parse);
+  EXPECT_EQ(run(ones("tcgen05.mma.cta_group::1.kind::f16.ashift [%r7], [%r7], %d1, %r1, %p6;", "sm_100a")).kind(), ErrorKind::Parse);
+}

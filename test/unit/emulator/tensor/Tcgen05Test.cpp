@@ -29,6 +29,9 @@ struct Case {
   unsigned lane = 0; ///< of D (and A)
   unsigned scaleInputD = 0;
   bool disableSome = false;
+  bool stationary = false;
+  /// Parts of the columns that lie in lanes of their own (Layouts B, E and G).
+  unsigned parts() const { return stationary ? 128 / m : group == 2 && m == 128 ? 2 : 1; }
 };
 
 unsigned kOf(Tcgen05Kind kind) {
@@ -105,9 +108,9 @@ void whereD(const Case &c, unsigned row, unsigned n, unsigned &lane, unsigned &c
   lane = row, column = n;
   if (c.group == 1 && c.m == 64) // Layout F
     lane = c.lane + row / 16 * 32 + row % 16;
-  if (c.group == 2 && c.m == 128) { // Layout B
-    lane = row + (n >= c.n / 2 ? 64 : 0);
-    column = n % (c.n / 2);
+  if (c.parts() > 1) { // Layouts B, E, G
+    lane = row + n / (c.n / c.parts()) * (128 / c.parts());
+    column = n % (c.n / c.parts());
   }
 }
 
@@ -138,7 +141,7 @@ void check(const Case &c, bool integers, std::mt19937 &rng) {
   const MatrixDescriptor da = descriptor(1024, c.transA), db = descriptor(96 * 1024, c.transB);
 
   Tcgen05Mma mma;
-  mma.kind = c.kind, mma.ctaGroup = c.group;
+  mma.kind = c.kind, mma.ctaGroup = c.group, mma.stationary = c.stationary;
   const unsigned idA = c.vector == 1 ? 3 : c.vector == 2 ? 2 : 0, idB = c.vector == 1 ? 1 : 0;
   mma.idesc = descriptorOf(c, idA, idB);
   mma.d = c.lane << 16 | 40;
@@ -168,9 +171,9 @@ void check(const Case &c, bool integers, std::mt19937 &rng) {
       continue;
     }
     for (unsigned row = 0; row < rows; ++row)
-      for (unsigned copy = 0; copy < (c.group == 2 && c.m == 128 ? 2u : 1u); ++copy) {
+      for (unsigned copy = 0; copy < c.parts(); ++copy) {
         unsigned lane, unused;
-        whereD(c, row, copy * c.n / 2, lane, unused);
+        whereD(c, row, copy * c.n / c.parts(), lane, unused);
         uint32_t cells[8] = {};
         const unsigned bits = elemBits(c.a);
         for (unsigned kk = 0; kk < k; ++kk) {
@@ -289,6 +292,30 @@ TEST(Tcgen05, KindsFromSharedMemoryInEveryLayout) {
       c.swizzle = s;
       check(c, integers, rng);
     }
+}
+
+TEST(Tcgen05, WeightStationaryFillsAllLanes) {
+  std::mt19937 rng(77);
+  for (unsigned m : {32u, 64u, 128u})
+    for (unsigned n : {64u, 128u, 256u})
+      for (bool tmemA : {false, true}) {
+        Case c{Tcgen05Kind::F16, Elem::BF16, Elem::BF16, Elem::F32, m, n};
+        c.stationary = true, c.tmemA = tmemA;
+        check(c, true, rng);
+        c = {Tcgen05Kind::F8F6F4, Elem::E4M3, Elem::E2M1, Elem::F16, m, n};
+        c.stationary = true, c.tmemA = tmemA;
+        check(c, true, rng);
+        c = {Tcgen05Kind::I8, Elem::S8, Elem::U8, Elem::S32, m, n};
+        c.stationary = true, c.tmemA = tmemA;
+        check(c, false, rng);
+      }
+  InstructionDescriptor d;
+  Case c{Tcgen05Kind::F16, Elem::BF16, Elem::BF16, Elem::F32, 32, 48};
+  Problem p = decodeInstructionDescriptor(c.kind, descriptorOf(c, 0, 0), 1, d, true);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(*p, "expected N 64, 128 or 256 with .ws, got 48");
+  EXPECT_TRUE(
+      decodeInstructionDescriptor(c.kind, descriptorOf(c, 0, 0), 1, d)); // M 32 only with .ws
 }
 
 TEST(Tcgen05, TransposedOperands) {

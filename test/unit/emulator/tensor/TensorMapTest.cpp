@@ -273,6 +273,136 @@ TEST(Box, RefusesMisalignedAndUnmodelledBoxes) {
   EXPECT_TRUE(boxRuns(m, coords, 0, runs));
 }
 
+/// What lies in shared memory after a load of `runs`, -1 where nothing was written.
+static std::vector<int> loaded(const TensorMap &map, const std::vector<uint8_t> &global,
+                               const std::vector<BoxRun> &runs, size_t bytes) {
+  std::vector<int> got(bytes, -1);
+  for (const BoxRun &r : runs)
+    for (uint32_t i = 0; i < r.bytes; ++i) {
+      EXPECT_EQ(got.at(r.shared + i), -1) << "byte written twice";
+      got[r.shared + i] = r.fill ? 0 : global.at(r.global - map.address + i);
+    }
+  return got;
+}
+
+TEST(Box, FourRowsAnywhere) {
+  TensorMap m = matrixMap();
+  m.box = {64, 1};
+  std::vector<uint8_t> global(1 << 20);
+  std::mt19937 rng(52);
+  for (uint8_t &b : global)
+    b = static_cast<uint8_t>(rng());
+  const unsigned size = mapTypeBits(m.type) / 8;
+  const int32_t coords[] = {16, 7, -1, 40, 3};
+  std::vector<BoxRun> runs;
+  ASSERT_FALSE(gatherRuns(m, coords, 1024, runs));
+  const std::vector<int> got = loaded(m, global, runs, 4 * 64 * size);
+  for (uint32_t row = 0; row < 4; ++row)
+    for (uint32_t b = 0; b < 64 * size; ++b) {
+      const int64_t x = coords[0] + b / size, y = coords[1 + row];
+      const bool inside = x < int64_t(m.dims[0]) && y >= 0 && y < int64_t(m.dims[1]);
+      const uint32_t to = swizzledByte(m.swizzle, 1024 + row * 64 * size + b) - 1024;
+      ASSERT_EQ(got.at(to),
+                inside ? global[size_t(y) * m.strides[1] + size_t(x) * size + b % size] : 0);
+    }
+  m.box[1] = 2;
+  runs.clear();
+  Problem p = gatherRuns(m, coords, 1024, runs);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(*p, "expected a map of rank 2 with a box of one row, got rank 2 and 2 rows");
+}
+
+/// A 3 x 3 convolution with padding 1 and stride 2 over NHWC: the pixels a filter tap reads.
+TEST(Box, Im2colWalksTheBoxOfBasePixels) {
+  TensorMap m;
+  m.type = MapType::U8;
+  m.im2col = true;
+  m.rank = 4;
+  m.address = 0x1000;
+  m.dims = {32, 7, 5, 3}; // C W H N
+  m.strides = {0, 32, 32 * 7, 32 * 7 * 5};
+  m.box = {16, 20};
+  m.elementStrides = {1, 2, 2, 1};
+  m.lower = {-1, -1};
+  m.upper = {-1, -1};
+  std::vector<uint8_t> global(32 * 7 * 5 * 3);
+  std::mt19937 rng(53);
+  for (uint8_t &b : global)
+    b = static_cast<uint8_t>(rng());
+  TensorMapBytes bytes;
+  Problem p = encodeTensorMap(m, bytes);
+  ASSERT_FALSE(p) << *p;
+  TensorMap decoded;
+  ASSERT_FALSE(decodeTensorMap(bytes.data(), decoded));
+  EXPECT_TRUE(decoded.im2col);
+  EXPECT_EQ(decoded.lower[1], -1);
+  for (uint16_t s = 0; s < 3; ++s)
+    for (uint16_t r = 0; r < 3; ++r) {
+      const int32_t coords[] = {16, 1, 1, 0};
+      const uint16_t offsets[] = {s, r};
+      std::vector<BoxRun> runs;
+      ASSERT_FALSE(im2colRuns(decoded, coords, offsets, 0, runs));
+      const std::vector<int> got = loaded(m, global, runs, 16 * 20);
+      // Base pixels: w and h from -1 to below size - 1 in steps of 2, then the next image.
+      int32_t w = 1, h = 1, n = 0;
+      for (uint32_t pixel = 0; pixel < 20; ++pixel) {
+        const int32_t x = w + s, y = h + r;
+        const bool inside = x >= 0 && x < 7 && y >= 0 && y < 5 && n < 3;
+        for (uint32_t c = 0; c < 16; ++c)
+          ASSERT_EQ(got.at(pixel * 16 + c),
+                    inside ? global[size_t(((n * 5 + y) * 7 + x) * 32) + 16 + c] : 0)
+              << "tap " << s << "," << r << " pixel " << pixel;
+        if ((w += 2) >= 7 - 1) {
+          w = -1;
+          if ((h += 2) >= 5 - 1)
+            h = -1, ++n;
+        }
+      }
+    }
+  std::vector<BoxRun> runs;
+  const int32_t coords[] = {0, 0, 0, 0};
+  EXPECT_TRUE(boxRuns(m, coords, 0, runs)); // a tile copy with an im2col map
+  m.lower[0] = -200;
+  p = checkTensorMap(m);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(*p, "expected a corner from -128 to 127 of dimension 1, got -200");
+}
+
+TEST(TensorMap, FieldsAreReplacedInPlace) {
+  TensorMapBytes bytes;
+  ASSERT_FALSE(encodeTensorMap(matrixMap(), bytes));
+  using F = MapField;
+  EXPECT_FALSE(replaceField(bytes.data(), F::GlobalAddress, 0, 0x123450));
+  EXPECT_FALSE(replaceField(bytes.data(), F::Rank, 0, 2));
+  EXPECT_FALSE(replaceField(bytes.data(), F::GlobalDim, 2, 9));
+  EXPECT_FALSE(replaceField(bytes.data(), F::GlobalStride, 1, 4096));
+  EXPECT_FALSE(replaceField(bytes.data(), F::BoxDim, 2, 3));
+  EXPECT_FALSE(replaceField(bytes.data(), F::ElementStride, 2, 2));
+  EXPECT_FALSE(replaceField(bytes.data(), F::ElemType, 0, 9));
+  EXPECT_FALSE(replaceField(bytes.data(), F::BoxDim, 0, 16));
+  EXPECT_FALSE(replaceField(bytes.data(), F::Swizzle, 0, 3));
+  EXPECT_FALSE(replaceField(bytes.data(), F::SwizzleAtomicity, 0, 1));
+  EXPECT_FALSE(replaceField(bytes.data(), F::Fill, 0, 1));
+  TensorMap m;
+  Problem p = decodeTensorMap(bytes.data(), m);
+  ASSERT_FALSE(p) << *p;
+  EXPECT_EQ(m.address, 0x123450u);
+  EXPECT_EQ(m.rank, 3u);
+  EXPECT_EQ(m.dims[2], 9u);
+  EXPECT_EQ(m.strides[2], 4096u);
+  EXPECT_EQ(m.box[2], 3u);
+  EXPECT_EQ(m.elementStrides[2], 2u);
+  EXPECT_EQ(m.type, MapType::F64);
+  EXPECT_EQ(m.swizzle, MapSwizzle::B128Atom32);
+  EXPECT_EQ(m.fill, MapFill::NaN);
+  EXPECT_TRUE(replaceField(bytes.data(), F::GlobalStride, 4, 16));
+  EXPECT_TRUE(replaceField(bytes.data(), F::Swizzle, 0, 4));
+  EXPECT_FALSE(replaceField(bytes.data(), F::GlobalAddress, 0, 3)); // told by the copy that uses it
+  EXPECT_TRUE(decodeTensorMap(bytes.data(), m));
+  bytes[40] ^= 1;
+  EXPECT_TRUE(replaceField(bytes.data(), F::Fill, 0, 0));
+}
+
 TEST(Reduce, EveryOperation) {
   const auto run32 = [](MapType t, ReduceOp op, uint32_t target, uint32_t source) {
     EXPECT_FALSE(checkReduce(t, op));
