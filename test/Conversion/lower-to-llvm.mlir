@@ -43,3 +43,16 @@ llvm.func @others_stay() {
   ptx.bulk_commit_group
   llvm.return
 }
+
+// What is said of a loop reaches its latch, where LLVM looks for it.
+// CHECK-LABEL: llvm.func @annotated
+llvm.func @annotated(%n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // CHECK: llvm.cond_br
+  // CHECK: llvm.br {{.*}} {loop_annotation = #{{.*}}}
+  scf.for %i = %zero to %n step %one : i32 {
+    scf.yield
+  } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+  llvm.return
+}

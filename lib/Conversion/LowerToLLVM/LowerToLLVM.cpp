@@ -53,6 +53,17 @@ void addPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns
   populateNVVMToLLVMConversionPatterns(patterns);
 }
 
+/// Annotations of scf loops come through as attributes that the translation does not read.
+void annotateLoops(ModuleOp module) {
+  module->walk([](LLVM::BrOp latch) {
+    StringRef name = "llvm.loop_annotation";
+    if (auto annotation = latch->getAttrOfType<LLVM::LoopAnnotationAttr>(name)) {
+      latch.setLoopAnnotationAttr(annotation);
+      latch->removeAttr(name);
+    }
+  });
+}
+
 struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVMPass)
   StringRef getArgument() const final { return "lower-to-llvm"; }
@@ -78,7 +89,8 @@ struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
                   vector::VectorDialect, memref::MemRefDialect, ub::UBDialect>(op->getDialect());
     });
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    annotateLoops(getOperation());
   }
 };
 

@@ -7,7 +7,9 @@
 #include "KernelLowering.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
@@ -76,6 +78,28 @@ LogicalResult KernelLowering::lowerMap(MapOp op) {
 // store: accumulators to global memory
 //===----------------------------------------------------------------------===//
 
+/// The end of the run of neighbours from `first` on that one store of up to `length` can take.
+static size_t runEnd(ArrayRef<FragmentElement> piece, size_t first, int64_t length) {
+  size_t end = first + 1;
+  while (end < piece.size() && end - first < static_cast<size_t>(length) &&
+         piece[end].row == piece[first].row &&
+         piece[end].col == piece[first].col + int64_t(end - first))
+    ++end;
+  size_t count = end - first;
+  return count & (count - 1) || piece[first].col % int64_t(count) ? first + 1 : end;
+}
+
+/// Columns [first, first + count) of an accumulator, in straight-line code or, `atOnce` elements
+/// of a thread at a time, in loops; first and count are multiples of `alignment`.
+void KernelLowering::visitPieces(Value acc, Value first, int64_t count, int64_t alignment,
+                                 int64_t atOnce, PieceVisitor visit) {
+  auto type = cast<AccType>(acc.getType());
+  if (atOnce)
+    return family->loopPieces(type, lookup(acc), first, count, alignment, atOnce, visit);
+  family->forEachPiece(type, lookup(acc), *getConstantIntValue(first), count,
+                       [&](ArrayRef<FragmentElement> piece) { visit(piece, e.i32(0), e.i32(0)); });
+}
+
 /// How many neighbouring elements one store may write: what the row stride and the number of
 /// columns allow. Dynamic ones become launch constraints where the kernel's copies demand
 /// 16-byte rows anyway; else the answer is 1.
@@ -121,19 +145,14 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   LogicalResult result = success();
   Type element = m.type.getElementType();
   int64_t elementBytes = m.type.getElementTypeBitWidth() / 8;
-  family->forEachPiece(type, lookup(op.getAcc()), 0, type.getCols(), [&](ArrayRef<FragmentElement> piece) {
+  auto visit = [&](ArrayRef<FragmentElement> piece, Value pieceRow, Value pieceCol) {
+    Value firstRow = e.add(row0, pieceRow), firstCol = e.add(col0, pieceCol);
     for (size_t i = 0; i < piece.size();) {
-      // A run of neighbours that one store can take.
-      size_t end = i + 1;
-      while (end < piece.size() && end - i < static_cast<size_t>(length) &&
-             piece[end].row == piece[i].row && piece[end].col == piece[i].col + int64_t(end - i))
-        ++end;
-      if ((end - i) & (end - i - 1) || piece[i].col % int64_t(end - i))
-        end = i + 1;
-      Value row = e.add(row0, piece[i].row), col = e.add(col0, piece[i].col);
+      size_t end = runEnd(piece, i, length);
+      Value row = e.add(firstRow, piece[i].row), col = e.add(firstCol, piece[i].col);
       SmallVector<Value> values;
       for (size_t j = i; j < end; ++j) {
-        Value y = inlineRegion(op.getBody(), piece[j].value, row, e.add(col0, piece[j].col));
+        Value y = inlineRegion(op.getBody(), piece[j].value, row, e.add(firstCol, piece[j].col));
         if (!y) {
           result = failure();
           return;
@@ -150,7 +169,10 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
       });
       i = end;
     }
-  });
+  };
+  // A bounds check and an address each store.
+  int64_t atOnce = elementsAtOnce(op.getBody(), type, (6 + length - 1) / length);
+  visitPieces(op.getAcc(), e.i32(0), type.getCols(), type.getCols(), atOnce, visit);
   return result;
 }
 
@@ -167,25 +189,31 @@ LogicalResult KernelLowering::lowerPack(PackOp op) {
   bool matrices = family->hasMatrixFragments() && target.has(target::Feature::StMatrix) &&
                   tile.getElementBytes() == 2 && tile.getMajor() == Major::K;
   LogicalResult result = success();
-  family->forEachPiece(type, lookup(op.getAcc()), op.getFirst(), tile.getCols(),
-                       [&](ArrayRef<FragmentElement> piece) {
-                         SmallVector<FragmentElement> done;
-                         for (const FragmentElement &el : piece) {
-                           Value y = inlineRegion(op.getBody(), el.value, e.add(row0, el.row),
-                                                  e.add(col0, el.col));
-                           if (!y) {
-                             result = failure();
-                             return;
-                           }
-                           done.push_back({y, el.row, el.col});
-                         }
-                         matrices ? packMatrices(op, done) : packElements(op, done);
-                       });
+  Value first = chunkColumn ? chunkColumn : e.i32(op.getFirst());
+  auto visit = [&](ArrayRef<FragmentElement> piece, Value row, Value col) {
+    SmallVector<FragmentElement> done;
+    for (const FragmentElement &el : piece) {
+      Value y = inlineRegion(op.getBody(), el.value, e.add(e.add(row0, row), el.row),
+                             e.add(e.add(col0, col), el.col));
+      if (!y) {
+        result = failure();
+        return;
+      }
+      done.push_back({y, el.row, el.col});
+    }
+    // In the tile, columns count from the chunk's first.
+    Value tileCol = chunkColumn ? e.sub(col, first) : e.add(col, -int64_t(op.getFirst()));
+    matrices ? packMatrices(op, done, row, tileCol) : packElements(op, done, row, tileCol);
+  };
+  int64_t alignment = std::gcd(int64_t(op.getFirst()), tile.getCols());
+  int64_t atOnce = alignment % 8 ? 0 : elementsAtOnce(op.getBody(), type);
+  visitPieces(op.getAcc(), first, tile.getCols(), alignment, atOnce, visit);
   return result;
 }
 
 /// 16 x 16 elements at a time: four 8x8 matrices, each lane naming one row of one of them.
-void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece) {
+void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece, Value pieceRow,
+                                  Value pieceCol) {
   TileType tile = op.getTile().getType();
   auto [warpRow, warpCol] = family->matrixBase(op.getAcc().getType());
   DenseMap<std::pair<int64_t, int64_t>, Value> at;
@@ -208,8 +236,8 @@ void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece) {
       if (wide)
         values.append({pair(row, col + 8), pair(row + 8, col + 8)});
       // Matrix i is rows (i & 1) * 8, columns (i >> 1) * 8; lane l names row l % 8 of matrix l / 8.
-      Value r = e.add(e.add(warpRow, row), e.bitAnd(lane, 15));
-      Value c = e.add(warpCol, col - static_cast<int64_t>(op.getFirst()));
+      Value r = e.add(e.add(e.add(warpRow, pieceRow), row), e.bitAnd(lane, 15));
+      Value c = e.add(warpCol, e.add(pieceCol, col));
       if (wide)
         c = e.add(c, e.shl(e.shr(lane, 4), 3));
       Value address = elementAddress(tile, tileAddress(op.getTile()), r, c);
@@ -217,27 +245,23 @@ void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece) {
     }
 }
 
-void KernelLowering::packElements(PackOp op, ArrayRef<FragmentElement> piece) {
+void KernelLowering::packElements(PackOp op, ArrayRef<FragmentElement> piece, Value pieceRow,
+                                  Value pieceCol) {
   TileType tile = op.getTile().getType();
   auto [rowBase, colBase] = family->fragmentBase(op.getAcc().getType());
   auto sharedPtr = LLVM::LLVMPointerType::get(e.getContext(), 3);
   int64_t bytes = tile.getElementBytes();
   int64_t length = tile.getMajor() == Major::K ? std::min<int64_t>(family->columnAlignment(), 16 / bytes) : 1;
   for (size_t i = 0; i < piece.size();) {
-    size_t end = i + 1;
-    while (end < piece.size() && end - i < static_cast<size_t>(length) &&
-           piece[end].row == piece[i].row && piece[end].col == piece[i].col + int64_t(end - i))
-      ++end;
-    if ((end - i) & (end - i - 1) || piece[i].col % int64_t(end - i))
-      end = i + 1;
+    size_t end = runEnd(piece, i, length);
     SmallVector<Value> values;
     for (size_t j = i; j < end; ++j)
       values.push_back(piece[j].value);
     Value value = values[0];
     if (values.size() > 1)
       value = e.make<vector::FromElementsOp>(VectorType::get(values.size(), tile.getElementType()), values);
-    Value row = e.add(rowBase, piece[i].row);
-    Value col = e.add(colBase, piece[i].col - static_cast<int64_t>(op.getFirst()));
+    Value row = e.add(e.add(rowBase, pieceRow), piece[i].row);
+    Value col = e.add(colBase, e.add(pieceCol, piece[i].col));
     Value address = elementAddress(tile, tileAddress(op.getTile()), row, col);
     e.make<LLVM::StoreOp>(value, e.make<LLVM::IntToPtrOp>(sharedPtr, address), bytes * values.size());
     i = end;

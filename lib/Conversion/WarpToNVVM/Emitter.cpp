@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Emitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -130,6 +131,25 @@ void Emitter::ifThen(Value condition, llvm::function_ref<void()> then,
     InsertionGuard guard(*this);
     setInsertionPointToStart(op.elseBlock());
     otherwise();
+  }
+  setInsertionPointAfter(op);
+}
+
+void Emitter::loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
+  std::optional<int64_t> first = constantOf(from), end = constantOf(to);
+  if (first && end && *first < *end && *first + step >= *end)
+    return body(from);
+  auto op = make<scf::ForOp>(from, to, i32(step));
+  // ptxas unrolls loops of few turns, which would undo what the loop is for.
+  auto unroll = LLVM::LoopUnrollAttr::get(getContext(), getBoolAttr(/*disable=*/true), {}, {}, {},
+                                          {}, {}, {});
+  auto loop = LLVM::LoopAnnotationAttr::get(getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {});
+  op->setAttr("llvm.loop_annotation", loop);
+  {
+    InsertionGuard guard(*this);
+    setInsertionPoint(op.getBody()->getTerminator());
+    body(op.getInductionVar());
   }
   setInsertionPointAfter(op);
 }

@@ -55,6 +55,10 @@ public:
   /// scf.if without results; the bodies run with this emitter inside.
   void ifThen(mlir::Value condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise = nullptr);
+  /// A loop that stays one: i32 from `from` while below `to` (signed). No loop around a
+  /// single turn that is known to be one.
+  void loop(mlir::Value from, mlir::Value to, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
 };
 
 } // namespace heddle

@@ -220,10 +220,15 @@ LogicalResult KernelLowering::lowerRole(RoleOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelLowering::lowerBlock(Block &block) {
-  for (Operation &op : block)
-    if (failed(lowerOp(op)))
-      return failure();
-  return success();
+  LogicalResult result = success();
+  for (Operation *op = block.empty() ? nullptr : &block.front(); op && succeeded(result);
+       op = op->getNextNode()) {
+    if (Operation *last = lowerChunks(op, result))
+      op = last;
+    else
+      result = lowerOp(*op);
+  }
+  return result;
 }
 
 LogicalResult KernelLowering::lowerOp(Operation &op) {

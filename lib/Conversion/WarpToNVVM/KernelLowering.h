@@ -30,6 +30,24 @@ struct FragmentElement {
   int64_t row, col;
 };
 
+/// Is shown some elements of a thread, and what (i32) to add to their rows and columns.
+using PieceVisitor = llvm::function_ref<void(llvm::ArrayRef<FragmentElement> piece, mlir::Value row,
+                                             mlir::Value col)>;
+
+/// How 16 x 8 fragments of a thread's registers lie: `blocks` of 16 rows, `rowStep` rows apart,
+/// `cols` columns each.
+struct FragmentGrid {
+  int64_t blocks, rowStep, cols;
+  /// Columns of which a thread has `elements`, or fewer, as `cols` and `alignment` (multiples of
+  /// 8) allow.
+  int64_t columnsAtOnce(int64_t elements, int64_t alignment) const {
+    int64_t columns = 2 * elements;
+    while (cols % columns || alignment % columns)
+      columns /= 2;
+    return columns;
+  }
+};
+
 /// A run-time size in the kernel's parameters or a constant.
 struct Size {
   int64_t constant = -1; ///< when not negative
@@ -163,9 +181,21 @@ private:
   mlir::LogicalResult lowerStore(warp::StoreOp op);
   mlir::LogicalResult lowerPack(warp::PackOp op);
   mlir::LogicalResult lowerRead(warp::ReadOp op);
-  void packMatrices(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece);
-  void packElements(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece);
+  void packMatrices(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,
+                    mlir::Value col);
+  void packElements(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,
+                    mlir::Value col);
+  void visitPieces(mlir::Value acc, mlir::Value first, int64_t count, int64_t alignment,
+                   int64_t atOnce, PieceVisitor visit);
   int64_t vectorLength(MemoryArg &m);
+  // ElementLoops.cpp
+  /// How many elements of a thread the code of an element region should be built for, in a
+  /// loop; 0: for all, in straight-line code. `extra`: instructions an element besides the
+  /// region's.
+  int64_t elementsAtOnce(mlir::Region &region, warp::AccType type, int64_t extra = 0);
+  /// Lowers chunks that are packed one after the other, the first acquired by `first`, as one
+  /// loop. Returns the last op that is done; null when there is nothing to gain.
+  mlir::Operation *lowerChunks(mlir::Operation *first, mlir::LogicalResult &result);
 
   mlir::LLVM::LLVMFuncOp func;
   mlir::Block *entry = nullptr;
@@ -180,6 +210,7 @@ private:
   llvm::StringMap<bool> constraintSeen;
   std::unique_ptr<MmaFamilyLowering> family;
   bool usesBulkStore = false;
+  mlir::Value chunkColumn; ///< i32: in a loop over chunks, the first column of this turn's
   friend class MmaFamilyLowering;
 };
 
@@ -207,6 +238,10 @@ public:
   /// one row with neighbouring columns come one after the other.
   virtual void forEachPiece(warp::AccType type, mlir::Value acc, int64_t first, int64_t count,
                             llvm::function_ref<void(llvm::ArrayRef<FragmentElement>)> visit) = 0;
+  /// Visits the same in loops, about `elements` of a thread at a time. `first` (i32) and `count`
+  /// are multiples of `alignment`.
+  virtual void loopPieces(warp::AccType type, mlir::Value acc, mlir::Value first, int64_t count,
+                          int64_t alignment, int64_t elements, PieceVisitor visit) = 0;
   /// Columns of a thread's elements start at multiples of this.
   virtual int64_t columnAlignment() const = 0;
   /// Whether pieces have the 8x8 layout of stmatrix (two elements a thread and row).
@@ -221,6 +256,10 @@ public:
   virtual mlir::Value tmemBase() { return {}; }
 
 protected:
+  /// loopPieces for fragments in registers: columns [from, to) (i32) of each block, `columns` at
+  /// a time. `once`: there are no more.
+  void loopFragments(mlir::Value acc, const FragmentGrid &grid, mlir::Value from, mlir::Value to,
+                     int64_t columns, bool once, PieceVisitor visit);
   KernelLowering &k;
   Emitter &e;
 };

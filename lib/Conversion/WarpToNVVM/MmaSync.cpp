@@ -221,6 +221,20 @@ public:
         e.ifThen(e.eq(warpN(g), w), [&] { own(from - w * g.cols, to - w * g.cols); });
     }
   }
+
+  void loopPieces(AccType type, Value acc, Value first, int64_t count, int64_t alignment,
+                  int64_t elements, PieceVisitor visit) override {
+    Grid g = grid(type);
+    FragmentGrid fragments{g.blocksM(), 16, g.cols};
+    int64_t columns = fragments.columnsAtOnce(elements, alignment);
+    if (count == type.getCols())
+      return loopFragments(acc, fragments, e.i32(0), e.i32(g.cols), columns, columns == g.cols,
+                           visit);
+    // What this warp has of the columns: perhaps nothing.
+    Value from = e.sub(first, e.mul(warpN(g), g.cols)), to = e.add(from, count);
+    loopFragments(acc, fragments, e.make<arith::MaxSIOp>(from, e.i32(0)), e.min(to, e.i32(g.cols)),
+                  columns, /*once=*/false, visit);
+  }
 };
 
 } // namespace

@@ -64,6 +64,8 @@ public:
   std::pair<Value, Value> fragmentBase(AccType type) override;
   void forEachPiece(AccType type, Value acc, int64_t first, int64_t count,
                     function_ref<void(ArrayRef<FragmentElement>)> visit) override;
+  void loopPieces(AccType type, Value acc, Value first, int64_t count, int64_t alignment,
+                  int64_t elements, PieceVisitor visit) override;
 
   void prologue(int64_t tmemColumns, int64_t slotOffset) override;
   void afterBarrier(int64_t tmemColumns, int64_t slotOffset) override;
@@ -259,6 +261,28 @@ void Tcgen05Lowering::forEachPiece(AccType, Value acc, int64_t first, int64_t co
       elements.push_back({value, 0, first + pieces[i].first + static_cast<int64_t>(c)});
     visit(elements);
   }
+}
+
+void Tcgen05Lowering::loopPieces(AccType, Value acc, Value first, int64_t count, int64_t,
+                                 int64_t elements, PieceVisitor visit) {
+  Value address = e.add(acc, e.shl(quarter(), 21));
+  if (groups() > 1)
+    address = e.add(address, e.mul(e.shr(k.role.warpInRole, 2), pieceUnit));
+  bool wide = groups() == 1 && elements >= widePiece && count % widePiece == 0;
+  int64_t width = wide ? widePiece : pieceUnit;
+  auto body = [&](Value column) {
+    SmallVector<Type> types(width, e.getF32Type());
+    auto load = e.make<ptx::Tcgen05LoadOp>(types, e.add(address, column));
+    auto ready = e.make<ptx::Tcgen05WaitLoadOp>(types, load.getResult());
+    SmallVector<FragmentElement> piece;
+    for (auto [c, value] : llvm::enumerate(ready.getResult()))
+      piece.push_back({value, 0, static_cast<int64_t>(c)});
+    visit(piece, e.i32(0), column);
+  };
+  if (count == width * groups())
+    body(first);
+  else
+    e.loop(first, e.add(first, count), width * groups(), body);
 }
 
 //===----------------------------------------------------------------------===//

@@ -177,6 +177,13 @@ public:
         visit(piece);
       }
   }
+
+  void loopPieces(AccType type, Value acc, Value first, int64_t count, int64_t alignment,
+                  int64_t elements, PieceVisitor visit) override {
+    FragmentGrid grid{blocks(type), 64, type.getCols()};
+    int64_t columns = grid.columnsAtOnce(elements, alignment);
+    loopFragments(acc, grid, first, e.add(first, count), columns, columns == count, visit);
+  }
 };
 
 } // namespace
