@@ -221,6 +221,8 @@ bool MachineImpl::slice(Cluster &c, uint64_t &used) {
   unsigned rounds = schedule == Schedule::Random ? 1 + rng.below(8) : 4;
   for (unsigned r = 0; r < rounds && c.liveWarps; ++r) {
     bool ran = false;
+    size_t warpsRan = 0;
+    const uint64_t pollsBefore = polls, progressBefore = progress;
     size_t perCta = c.ctas[0]->warps.size(), total = perCta * c.ctas.size();
     size_t start = schedule == Schedule::Random ? rng.below(uint32_t(total)) : c.nextWarp++ % total;
     for (size_t k = 0; k < total; ++k) {
@@ -238,13 +240,18 @@ bool MachineImpl::slice(Cluster &c, uint64_t &used) {
       uint64_t n = runWarp(w, schedule == Schedule::Random ? 1 + rng.below(160) : 128);
       used += n;
       ran |= n != 0;
+      warpsRan += n != 0;
       if (failed)
         return true;
     }
     any |= ran;
     size_t steps = 0;
     switch (schedule) {
-    case Schedule::LateAsync: steps = ran && polls < 1000 ? 0 : 1; break;
+    case Schedule::LateAsync: { // nothing moves while a warp does more than poll
+      const bool polled = progress == progressBefore && polls - pollsBefore >= warpsRan;
+      steps = ran && !polled ? 0 : 1;
+      break;
+    }
     case Schedule::Random: steps = rng.below(uint32_t(c.async.size()) + 1) + (ran ? 0 : 1); break;
     default: steps = 1 + c.async.size() / 2; break;
     }

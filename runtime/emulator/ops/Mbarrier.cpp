@@ -235,10 +235,17 @@ void execWait(Warp &w, const Instr &i) {
   laneAddresses(w, i, address);
   uint32_t result = 0;
   bool stuck = false;
+  int last = -1; // lanes mostly wait for the same
   for (uint32_t m = w.exec; m; m &= m - 1) {
     int l = std::countr_zero(m);
     unsigned rank;
     uint32_t offset;
+    if (last >= 0 && address[l] == address[last] &&
+        (i.mode & Parity ? lanes32(w, i.b)[l] == lanes32(w, i.b)[last] : lanes64(w, i.b)[l] == lanes64(w, i.b)[last])) {
+      result |= (result >> last & 1) << l;
+      continue;
+    }
+    last = l;
     if (!target(w, i, l, address, rank, offset))
       return;
     if (rank != w.cta->rank)
