@@ -87,7 +87,8 @@ static void addNVVMToLLVM(OpPassManager &pm, const PipelineOptions &options) {
 void addPasses(OpPassManager &pm, Level from, const PipelineOptions &options) {
   switch (from) {
   case Level::Heddle:
-    pm.addPass(createConvertHeddleToWarpPass({options.target, options.chip, options.schedule}));
+    pm.addPass(createConvertHeddleToWarpPass(
+        {options.target, options.chip, options.schedule, /*variant=*/"", options.avoid}));
     return;
   case Level::Warp:
     return addWarpToRoles(pm, options);

@@ -8,6 +8,7 @@
 #include "heddle/Support/Subprocess.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -45,12 +46,32 @@ static std::string dotted(unsigned version) {
   return std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
+/// At most this many columns of a line, and lines, of what another program said.
+static constexpr size_t shownColumns = 200, shownLines = 10;
+
+/// The text cut to a size for a message, with dots where something is missing.
+static std::string shortened(StringRef text) {
+  llvm::SmallVector<StringRef> lines;
+  text.trim().split(lines, '\n');
+  std::vector<std::string> kept;
+  for (StringRef line : llvm::ArrayRef(lines).take_front(shownLines))
+    kept.push_back(line.size() > shownColumns ? line.take_front(shownColumns).str() + "..."
+                                              : line.rtrim().str());
+  if (lines.size() > shownLines)
+    kept.push_back("... (" + std::to_string(lines.size() - shownLines) + " more lines)");
+  return llvm::join(kept, "\n  ");
+}
+
+static std::string seconds(std::chrono::milliseconds time) {
+  return std::to_string(time.count() / 1000) + " s";
+}
+
 //===----------------------------------------------------------------------===//
 // Finding it
 //===----------------------------------------------------------------------===//
 
 /// Asks a program for its version.
-static Expected<Ptxas> identify(const std::string &path, const Cache &cache) {
+static Expected<Ptxas> identify(const std::string &path, const PtxasSearch &search) {
   fs::file_status status;
   if (std::error_code ec = fs::status(path, status))
     return Error{ErrorCode::NotFound, "cannot use ptxas " + path + ": " + ec.message()};
@@ -61,34 +82,37 @@ static Expected<Ptxas> identify(const std::string &path, const Cache &cache) {
   ptxas.identity = path + " " + std::to_string(status.getSize()) + " " +
                    std::to_string(status.getLastModificationTime().time_since_epoch().count());
   std::string key = Cache::key({cacheFormat, "version", ptxas.identity});
-  std::optional<std::string> text = cache.get(key);
+  std::optional<std::string> text = search.cache.get(key);
   if (!text) {
-    auto result = runProcess({path, "--version"}, std::chrono::seconds(20));
+    auto result = runProcess({path, "--version"}, search.timeout);
     if (!result)
       return result.takeError();
+    if (result->timedOut)
+      return Error{ErrorCode::Unsupported, "cannot use ptxas " + path +
+                                               ": it did not tell its release within " +
+                                               seconds(search.timeout) + " and was stopped"};
     text = result->output;
   }
   llvm::SmallVector<StringRef> matches;
   if (!llvm::Regex("release ([0-9]+)\\.([0-9]+)").match(*text, &matches))
     return Error{ErrorCode::Unsupported,
                  "cannot use ptxas " + path + ": expected it to tell its release, got " +
-                     (text->empty() ? "nothing" : StringRef(*text).trim().str())};
+                     (StringRef(*text).trim().empty() ? "nothing" : shortened(*text))};
   matches[1].getAsInteger(10, ptxas.major);
   matches[2].getAsInteger(10, ptxas.minor);
-  cache.put(key, *text);
+  search.cache.put(key, *text);
   return ptxas;
 }
 
-static Expected<Ptxas> identifyNewEnough(const std::string &path, unsigned ptxVersion,
-                                         const Cache &cache) {
-  auto ptxas = identify(path, cache);
+static Expected<Ptxas> identifyNewEnough(const std::string &path, const PtxasSearch &search) {
+  auto ptxas = identify(path, search);
   if (!ptxas)
     return ptxas;
-  unsigned need = toolkitForPtx(ptxVersion), have = ptxas->major * 10 + ptxas->minor;
+  unsigned need = toolkitForPtx(search.ptxVersion), have = ptxas->major * 10 + ptxas->minor;
   if (have < need)
     return Error{ErrorCode::Unsupported, "expected ptxas " + dotted(need) + " or newer for PTX " +
-                                             dotted(ptxVersion) + ", got " + dotted(have) + " at " +
-                                             path};
+                                             dotted(search.ptxVersion) + ", got " + dotted(have) +
+                                             " at " + path};
   return ptxas;
 }
 
@@ -110,21 +134,20 @@ static std::vector<std::string> usualPlaces(const std::string &buildFolder) {
   return places;
 }
 
-Expected<Ptxas> findPtxas(const std::string &explicitPath, const std::string &buildFolder,
-                          unsigned ptxVersion, const Cache &cache) {
-  if (!explicitPath.empty())
-    return identifyNewEnough(explicitPath, ptxVersion, cache);
+Expected<Ptxas> findPtxas(const PtxasSearch &search) {
+  if (!search.explicitPath.empty())
+    return identifyNewEnough(search.explicitPath, search);
   if (const char *path = std::getenv("HEDDLE_PTXAS"); path && *path) {
-    auto ptxas = identifyNewEnough(path, ptxVersion, cache);
+    auto ptxas = identifyNewEnough(path, search);
     if (!ptxas)
       return ptxas.takeError().in("HEDDLE_PTXAS");
     return ptxas;
   }
   std::optional<Error> unusable;
-  for (const std::string &place : usualPlaces(buildFolder)) {
+  for (const std::string &place : usualPlaces(search.buildFolder)) {
     if (!fs::exists(place))
       continue;
-    auto ptxas = identifyNewEnough(place, ptxVersion, cache);
+    auto ptxas = identifyNewEnough(place, search);
     if (ptxas)
       return ptxas;
     if (!unusable)
@@ -158,28 +181,47 @@ struct TemporaryFile {
 static Error describeFailure(const Ptxas &ptxas, const ProcessResult &result,
                              const AssembleOptions &options) {
   if (result.timedOut)
-    return Error{ErrorCode::Unsupported, "ptxas did not end within " +
-                                             std::to_string(options.timeout.count() / 1000) +
-                                             " s and was stopped (" + ptxas.path + ")"};
+    return Error{ErrorCode::Unsupported, "ptxas did not end within " + seconds(options.timeout) +
+                                             " and was stopped (" + ptxas.path + ")"};
   if (result.signal != 0)
     return Error{ErrorCode::Io, "ptxas was killed by signal " + std::to_string(result.signal) +
                                     " (" + strsignal(result.signal) + "; " + ptxas.path + ")" +
                                     (result.signal == 9 ? "; is the machine out of memory?" : "")};
-  std::vector<std::string> lines;
+  std::vector<StringRef> errors;
   llvm::SmallVector<StringRef> all;
   StringRef(result.output).split(all, '\n');
   for (StringRef line : all)
     if (line.contains("error") || line.contains("fatal"))
-      lines.push_back(line.trim().str());
-  if (lines.empty())
-    lines.push_back(StringRef(result.output).trim().str());
-  if (lines.size() > 10) {
-    lines.resize(10);
-    lines.push_back("...");
-  }
-  return Error{ErrorCode::InvalidArgument, "ptxas failed with status " +
-                                               std::to_string(result.exitCode) + ":\n  " +
-                                               llvm::join(lines, "\n  ")};
+      errors.push_back(line.trim());
+  std::string text = errors.empty() ? result.output : llvm::join(errors, "\n");
+  return Error{ErrorCode::InvalidArgument,
+               "ptxas failed with status " + std::to_string(result.exitCode) +
+                   (StringRef(text).trim().empty() ? " and said nothing (" + ptxas.path + ")"
+                                                   : ":\n  " + shortened(text))};
+}
+
+/// Whether a file is machine code for a GPU, whole as far as its header tells; else what is wrong.
+static std::string checkCubin(StringRef file) {
+  using namespace llvm::ELF;
+  constexpr uint16_t cudaMachine = 190; // EM_CUDA, System V ABI, "e_machine"
+  Elf64_Ehdr header;
+  if (file.size() < sizeof(header))
+    return "got " + std::to_string(file.size()) + " bytes";
+  std::memcpy(&header, file.data(), sizeof(header));
+  if (!header.checkMagic())
+    return "got a file that begins with " + llvm::toHex(file.take_front(4), /*LowerCase=*/true);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+    return "got class " + std::to_string(header.e_ident[EI_CLASS]) + " and byte order " +
+           std::to_string(header.e_ident[EI_DATA]);
+  if (header.e_machine != cudaMachine)
+    return "got machine " + std::to_string(header.e_machine);
+  for (auto [offset, bytes] : {std::pair<uint64_t, uint64_t>{
+                                   header.e_shoff, uint64_t{header.e_shnum} * header.e_shentsize},
+                               {header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize}})
+    if (offset > file.size() || bytes > file.size() - offset)
+      return "got " + std::to_string(file.size()) + " bytes with a table at " +
+             std::to_string(offset) + ", as if it was cut off";
+  return "";
 }
 
 /// Runs ptxas and packs what it made: the length of its output, a newline, output, cubin.
@@ -210,6 +252,11 @@ static Expected<std::string> run(const Ptxas &ptxas, const std::string &ptx,
                                            /*RequiresNullTerminator=*/false);
   if (!cubin || (*cubin)->getBufferSize() == 0)
     return Error{ErrorCode::Io, "ptxas ended well but wrote nothing (" + ptxas.path + ")"};
+  if (std::string wrong = checkCubin((*cubin)->getBuffer()); !wrong.empty())
+    return Error{ErrorCode::Damaged,
+                 "ptxas ended well but what it wrote is no cubin: expected a 64-bit little-endian "
+                 "ELF file of machine 190, " +
+                     wrong + " (" + ptxas.path + ")"};
   return std::to_string(result->output.size()) + "\n" + result->output +
          (*cubin)->getBuffer().str();
 }
@@ -244,8 +291,9 @@ Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx,
   assembly.reports = parsePtxasOutput(assembly.output);
   for (const PtxasReport &report : assembly.reports)
     if (std::string losses = explainLosses(report); !losses.empty())
-      return Error{ErrorCode::Unsupported, "ptxas accepts " + report.entry +
-                                               ", but it would not run as meant:\n  " + losses};
+      assembly.losses.push_back(
+          {report.entry,
+           "ptxas accepts " + report.entry + ", but it would not run as meant:\n  " + losses});
   return assembly;
 }
 

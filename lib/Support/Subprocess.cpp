@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/Support/Subprocess.h"
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 extern char **environ;
@@ -20,6 +22,43 @@ extern char **environ;
 namespace heddle {
 
 using Clock = std::chrono::steady_clock;
+
+/// A program that prints without end must not take the memory; the rest is read and dropped.
+static constexpr size_t mostOutput = size_t{16} << 20;
+
+/// The groups of the programs that run now, for a signal handler; 0 is a free place.
+static std::atomic<pid_t> runningGroups[64];
+
+/// Keeps a group listed while it runs. More than there are places run unlisted.
+namespace {
+class ListedGroup {
+public:
+  explicit ListedGroup(pid_t group) {
+    for (std::atomic<pid_t> &candidate : runningGroups) {
+      pid_t free = 0;
+      if (candidate.compare_exchange_strong(free, group)) {
+        place = &candidate;
+        return;
+      }
+    }
+  }
+  ~ListedGroup() {
+    if (place)
+      place->store(0);
+  }
+  ListedGroup(const ListedGroup &) = delete;
+  ListedGroup &operator=(const ListedGroup &) = delete;
+
+private:
+  std::atomic<pid_t> *place = nullptr;
+};
+} // namespace
+
+void killRunningProcesses() {
+  for (std::atomic<pid_t> &group : runningGroups)
+    if (pid_t id = group.load())
+      kill(-id, SIGKILL);
+}
 
 /// Appends what the pipe delivers until its other end closes. False when `deadline` came first.
 static bool drain(int fd, Clock::time_point deadline, std::string &output) {
@@ -36,13 +75,28 @@ static bool drain(int fd, Clock::time_point deadline, std::string &output) {
       continue;
     ssize_t got = read(fd, buffer, sizeof buffer);
     if (got > 0)
-      output.append(buffer, static_cast<size_t>(got));
+      output.append(buffer, std::min(static_cast<size_t>(got), mostOutput - output.size()));
     else if (got == 0 || errno != EINTR)
       return true;
   }
 }
 
-/// Starts the program with both outputs into `fds[1]`; 0 or an errno.
+/// Waits for the end of the program, which may come after that of its output. False when
+/// `deadline` came first.
+static bool waitUntil(pid_t pid, Clock::time_point deadline, int &status) {
+  for (auto pause = std::chrono::microseconds(50);;
+       pause = std::min(2 * pause, std::chrono::microseconds(10000))) {
+    pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR))
+      return true;
+    if (Clock::now() >= deadline)
+      return false;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// Starts the program with both outputs into `fds[1]`, as the leader of a process group, so that
+/// whatever it starts can be stopped with it; 0 or an errno.
 static int start(const std::vector<std::string> &argv, const int fds[2], pid_t &pid) {
   std::vector<char *> args;
   for (const std::string &arg : argv)
@@ -53,7 +107,12 @@ static int start(const std::vector<std::string> &argv, const int fds[2], pid_t &
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
-  int error = posix_spawn(&pid, args[0], &actions, nullptr, args.data(), environ);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  int error = posix_spawn(&pid, args[0], &actions, &attributes, args.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
@@ -72,14 +131,18 @@ Expected<ProcessResult> runProcess(const std::vector<std::string> &argv,
                  "cannot run " + argv[0] + ": " + std::strerror(error)};
   }
   ProcessResult result;
-  if (!drain(fds[0], Clock::now() + timeout, result.output)) {
-    result.timedOut = true;
-    kill(pid, SIGKILL);
+  const Clock::time_point deadline = Clock::now() + timeout;
+  int status = 0;
+  {
+    ListedGroup listed(pid);
+    if (!drain(fds[0], deadline, result.output) || !waitUntil(pid, deadline, status)) {
+      result.timedOut = true;
+      kill(-pid, SIGKILL); // before the wait, so that the id is still the group's
+      while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    }
   }
   close(fds[0]);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
   if (WIFSIGNALED(status))
     result.signal = WTERMSIG(status);
   else

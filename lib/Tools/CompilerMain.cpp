@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Explain.h"
 #include "Compiler/Job.h"
+#include "Compiler/LineCutter.h"
 #include "Compiler/Output.h"
+#include "heddle/Support/Subprocess.h"
 #include "heddle/Tools/Main.h"
 #include "heddle/Tools/Registration.h"
 #include "mlir/Parser/Parser.h"
@@ -16,6 +18,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/Threading.h"
+#include <csignal>
 #include <mutex>
 
 using namespace mlir;
@@ -37,6 +40,13 @@ static void onFatalError(void *, const char *reason, bool) {
   llvm::errs() << "heddlec: error: LLVM cannot compile the kernel: " << reason << "\n";
   llvm::errs().flush();
   std::_Exit(1);
+}
+
+/// Programs that heddlec started are in groups of their own, which a terminal does not reach.
+static void onInterrupt(int number) {
+  killRunningProcesses();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
 }
 
 /// Pairs each kernel with the targets it is to be compiled for.
@@ -83,7 +93,8 @@ static Expected<void> choosePtxas(Session &session, const std::vector<std::uniqu
   unsigned version = 0;
   for (const auto &job : jobs)
     version = std::max(version, job->getTarget().ptxVersion);
-  auto found = findPtxas(options.ptxas, buildFolder, version, session.cache);
+  auto found = findPtxas({options.ptxas, buildFolder, version,
+                          std::chrono::seconds(options.ptxasSeconds), session.cache});
   if (found) {
     session.ptxas = std::move(*found);
     return {};
@@ -108,13 +119,28 @@ static Expected<void> runJobs(const CompilerOptions &options,
     return !failed;
   };
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.jobs));
+  auto finish = [&](Job &job) {
+    for (auto &unit : job.units)
+      pool.async([&, unit = unit.get()] { note(job.finish(*unit)); });
+  };
   for (auto &job : jobs) {
     if (!note(job->lower()))
       break;
-    for (auto &unit : job->units)
-      pool.async([&, job = job.get(), unit = unit.get()] { note(job->finish(*unit)); });
+    finish(*job);
   }
   pool.wait();
+  // What ptxas lost with a schedule of the model is tried again with the next ones.
+  for (bool again = true; again && !failed;) {
+    again = false;
+    for (auto &job : jobs)
+      if (job->hasLosses()) {
+        if (!note(job->retry()))
+          break;
+        again = true;
+        finish(*job);
+      }
+    pool.wait();
+  }
   return failed ? Expected<void>(std::move(*failed)) : Expected<void>();
 }
 
@@ -131,7 +157,8 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
   context.printOpOnDiagnostic(false); // kernels are long, and the location says which
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  LineCutter errors(llvm::errs());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context, errors);
   OwningOpRef<ModuleOp> module = timing.measure(
       "parse", [&] { return parseSourceFile<ModuleOp>(sources, ParserConfig(&context)); });
   if (!module)
@@ -143,6 +170,8 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
   auto jobs = makeJobs(session, *kernels);
   if (!jobs)
     return jobs.takeError();
+  if (auto place = checkOutput(options, jobs->size()); !place)
+    return place;
   if (options.explain)
     for (const auto &job : *jobs) {
       auto text = explain(job->getKernel(), job->getTarget(), options);
@@ -152,7 +181,14 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
     }
   if (auto chosen = choosePtxas(session, *jobs, buildFolder); !chosen)
     return chosen;
-  if (auto ran = runJobs(options, *jobs); !ran)
+  auto ran = runJobs(options, *jobs);
+  for (const auto &job : *jobs)
+    if (std::string retried = explainRetries(*job); !retried.empty()) {
+      llvm::errs() << (options.explain ? retried : "");
+      timing.note(job->describe() + ": " + std::to_string(job->getGivenUp().size()) +
+                  " schedules of the model given up after ptxas");
+    }
+  if (!ran)
     return ran;
   for (const auto &job : *jobs)
     llvm::errs() << (options.verbose ? summarise(*job) : "") << warningsOf(*job);
@@ -170,6 +206,9 @@ int compilerMain(int argc, char **argv) {
     return 0;
   }
   llvm::install_fatal_error_handler(onFatalError);
+  for (int number : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(number, onInterrupt) == SIG_IGN)
+      std::signal(number, SIG_IGN); // as nohup wants it
   int anchor;
   std::string self = llvm::sys::fs::getMainExecutable(argv[0], &anchor);
   std::string buildFolder = llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)).str();

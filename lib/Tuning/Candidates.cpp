@@ -173,6 +173,13 @@ std::vector<Candidate> enumerate(const GemmProblem &p, const Target &t, const Ch
   return legal;
 }
 
+bool sameRegisters(const Schedule &a, const Schedule &b) {
+  Schedule other = b;
+  other.stages = a.stages, other.storeStages = a.storeStages, other.accStages = a.accStages;
+  other.raster = a.raster;
+  return a == other;
+}
+
 /// The rejection that came closest to being legal: of the rule checked last.
 static Rejection closest(const std::vector<std::pair<Schedule, Rejection>> &rejected) {
   const auto order = rejectionNames();

@@ -30,6 +30,14 @@
 // ROLES: warp.role
 //
 // And both compile again, each for its own target.
+// The instructions of every generation can be fed back.
+// RUN: heddlec %s --arch=sm_80 --emit=nvvm -o %t.80.mlir && heddlec %s --arch=sm_80 --emit=ptx -o %t.80.direct.ptx
+// RUN: heddlec %t.80.mlir --emit=ptx -o %t.80.ptx && cmp %t.80.direct.ptx %t.80.ptx
+// RUN: heddlec %s --arch=sm_100a --emit=nvvm -o %t.100.mlir && heddlec %s --arch=sm_100a --emit=ptx -o %t.100.direct.ptx
+// RUN: heddlec %t.100.mlir --emit=ptx -o %t.100.ptx && cmp %t.100.direct.ptx %t.100.ptx
+// RUN: heddlec %s --arch=sm_120a --emit=nvvm -o %t.120.mlir && heddlec %s --arch=sm_120a --emit=ptx -o %t.120.direct.ptx
+// RUN: heddlec %t.120.mlir --emit=ptx -o %t.120.ptx && cmp %t.120.direct.ptx %t.120.ptx
+//
 // RUN: heddlec %s --arch=sm_90a,sm_100a --emit=roles -o %t.both.mlir
 // RUN: heddlec %t.both.mlir --emit=ptx | FileCheck %s --check-prefix=BOTH
 // BOTH: .target sm_90a

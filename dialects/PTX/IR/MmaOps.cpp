@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/PTX/IR/OpText.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,18 +12,10 @@
 using namespace mlir;
 using namespace heddle::ptx;
 
-/// "{$first, $first+1, ...}"
-static std::string list(unsigned first, unsigned count) {
-  std::string text = "{";
-  for (unsigned i = 0; i < count; ++i)
-    text += (i ? ", $" : "$") + std::to_string(first + i);
-  return text + "}";
-}
-
 std::string LdMatrixOp::getPtxText() {
   unsigned count = getMatrices().size();
   return llvm::formatv("ldmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 {2}, [${3}];", count,
-                       getTransposed() ? ".trans" : "", list(0, count), count);
+                       getTransposed() ? ".trans" : "", operandList(0, count), count);
 }
 
 LogicalResult LdMatrixOp::verify() {
@@ -34,7 +27,7 @@ LogicalResult LdMatrixOp::verify() {
 
 std::string MmaSyncOp::getPtxText() {
   return llvm::formatv("mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 {2}, {3}, {4}, {2};",
-                       getK(), getType(), list(0, 4), list(8, 4), list(12, 2));
+                       getK(), getType(), operandList(0, 4), operandList(8, 4), operandList(12, 2));
 }
 
 unsigned MmaSyncOp::getNumTied() { return 4; }

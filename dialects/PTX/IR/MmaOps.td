@@ -28,7 +28,7 @@ def PTX_MmaSyncOp : PTX_Op<"mma_sync", [AttrSizedOperandSegments, DeclareOpInter
   }];
   let arguments = (ins Variadic<F32>:$acc, Variadic<I32>:$a, Variadic<I32>:$b, StrAttr:$type, I32Attr:$k);
   let results = (outs Variadic<F32>:$result);
-  let assemblyFormat = "$type `k` $k `(` $acc `)` `,` `(` $a `)` `,` `(` $b `)` attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)";
+  let assemblyFormat = "$type `k` $k `(` $acc `)` `,` `(` $a `)` `,` `(` $b `)` attr-dict `:` `(` type($acc) `)` `,` `(` type($a) `)` `,` `(` type($b) `)` `->` type($result)";
   let hasVerifier = 1;
 }
 #endif

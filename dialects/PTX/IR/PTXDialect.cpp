@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/PTX/IR/OpText.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -25,25 +26,17 @@ void PTXDialect::initialize() {
       >();
 }
 
-/// "{$first, $first+1, ...}"
-static std::string list(unsigned first, unsigned count) {
-  std::string text = "{";
-  for (unsigned i = 0; i < count; ++i)
-    text += (i ? ", $" : "$") + std::to_string(first + i);
-  return text + "}";
-}
-
 std::string BulkTensorLoadOp::getPtxText() {
   unsigned rank = getCoordinates().size();
   return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cta.global.mbarrier::complete_tx::"
                        "bytes [$0], [$1, {1}], [$2];",
-                       rank, list(3, rank));
+                       rank, operandList(3, rank));
 }
 
 std::string BulkTensorStoreOp::getPtxText() {
   unsigned rank = getCoordinates().size();
   return llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group [$1, {1}], [$0];",
-                       rank, list(2, rank));
+                       rank, operandList(2, rank));
 }
 
 std::string BulkWaitReadOp::getPtxText() {
@@ -57,7 +50,7 @@ std::string BulkWaitOp::getPtxText() {
 std::string StMatrixOp::getPtxText() {
   unsigned count = getValues().size();
   return llvm::formatv("stmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 [$0], {2};", count,
-                       getTransposed() ? ".trans" : "", list(1, count));
+                       getTransposed() ? ".trans" : "", operandList(1, count));
 }
 
 LogicalResult StMatrixOp::verify() {

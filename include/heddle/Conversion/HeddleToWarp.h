@@ -21,6 +21,8 @@ struct ConvertHeddleToWarpOptions {
   std::string chip = {};     ///< as --chip; empty: the target's default
   std::string schedule = {}; ///< tuning::parse; empty: the kernel's attribute, else chosen
   std::string variant = {};  ///< "bulk" or "unaligned": that one only; empty: what is needed
+  std::string avoid = {};    ///< schedules not to choose, nor others that need the same registers;
+                             ///< joined by semicolons
 };
 
 /// Replaces each heddle.kernel of a module by one or two warp.kernels for a target.

@@ -75,11 +75,11 @@ struct GemmVariant {
 };
 
 /// `text` overrides what the model chooses (tuning::parse); when empty, the kernel's
-/// `schedule` attribute does.
-mlir::FailureOr<llvm::SmallVector<GemmVariant>> scheduleGemm(const GemmSpec &spec,
-                                                             const target::Target &target,
-                                                             const target::Chip &chip,
-                                                             llvm::StringRef text);
+/// `schedule` attribute does. The model chooses none that needs the registers of one in `avoid`
+/// (tuning::sameRegisters).
+mlir::FailureOr<llvm::SmallVector<GemmVariant>>
+scheduleGemm(const GemmSpec &spec, const target::Target &target, const target::Chip &chip,
+             llvm::StringRef text, llvm::ArrayRef<tuning::Schedule> avoid = {});
 
 /// Builds at the insertion point of `builder`.
 warp::KernelOp buildGemm(mlir::OpBuilder &builder, const GemmSpec &spec,

@@ -40,6 +40,7 @@ struct PipelineOptions {
   std::string target;   ///< as --arch
   std::string chip;     ///< as --chip; empty: the target's default
   std::string schedule; ///< as --schedule; empty: chosen
+  std::string avoid;    ///< schedules that are not to be chosen, joined by semicolons
   bool lineInfo = false;
 };
 

@@ -53,16 +53,29 @@ struct Ptxas {
 /// The CUDA toolkit whose ptxas first knew a PTX version (90 for 9.0), as major * 10 + minor.
 unsigned toolkitForPtx(unsigned ptxVersion);
 
-/// Finds a ptxas that is new enough for `ptxVersion`: `explicitPath` if given, else $HEDDLE_PTXAS
-/// if set, else the first that will do of the virtual environment beside the build
-/// (`buildFolder`/venv), $PATH, /usr/local/cuda/bin. ErrorCode::NotFound when there is none at all.
-Expected<Ptxas> findPtxas(const std::string &explicitPath, const std::string &buildFolder,
-                          unsigned ptxVersion, const Cache &cache);
+/// Where to look for a ptxas, and what it must be able to do.
+struct PtxasSearch {
+  std::string explicitPath;                 ///< may be empty
+  std::string buildFolder;                  ///< the virtual environment is in it
+  unsigned ptxVersion = 0;                  ///< 90 for 9.0
+  std::chrono::milliseconds timeout{20000}; ///< for each that is asked for its release
+  const Cache &cache;
+};
+
+/// Finds a ptxas that is new enough: `explicitPath` if given, else $HEDDLE_PTXAS if set, else the
+/// first that will do of the virtual environment beside the build (`buildFolder`/venv), $PATH,
+/// /usr/local/cuda/bin. ErrorCode::NotFound when there is none at all.
+Expected<Ptxas> findPtxas(const PtxasSearch &search);
 
 struct Assembly {
   std::string cubin;
   std::string output; ///< of ptxas
   std::vector<PtxasReport> reports;
+  /// Entries that must not be used (`explainLosses`), and why; a cubin with one is of no use.
+  struct Loss {
+    std::string entry, explanation;
+  };
+  std::vector<Loss> losses;
   bool cached = false;
 };
 
@@ -71,8 +84,8 @@ struct AssembleOptions {
   std::chrono::milliseconds timeout{120000};
 };
 
-/// Assembles PTX. An Error when ptxas fails, dies, takes too long, or when `explainLosses` finds
-/// something. Thread-safe.
+/// Assembles PTX. An Error when ptxas fails, dies, takes too long, or writes something that is no
+/// cubin. Callers look at `losses`. Thread-safe.
 Expected<Assembly> assemble(const Ptxas &ptxas, const std::string &ptx,
                             const target::Target &target, const AssembleOptions &options,
                             const Cache &cache);

@@ -24,11 +24,16 @@ struct ProcessResult {
   bool succeeded() const { return !timedOut && signal == 0 && exitCode == 0; }
 };
 
-/// Runs `argv[0]` (a path, not looked up) without a shell, with empty standard input, until it
-/// ends or `timeout` is over; then it is killed. An Error only when it could not be started.
+/// Runs `argv[0]` (a path, not looked up) without a shell, with empty standard input, in a process
+/// group of its own, until it ends and its output is closed, or `timeout` is over; then the whole
+/// group is killed. Output beyond 16 MiB is dropped. An Error only when it could not be started.
 /// Thread-safe.
 Expected<ProcessResult> runProcess(const std::vector<std::string> &argv,
                                    std::chrono::milliseconds timeout);
+
+/// Kills the groups of all programs that run now (up to 64). A terminal's interrupt reaches only
+/// the caller's own group, so a handler of SIGINT calls this. Async-signal-safe.
+void killRunningProcesses();
 
 } // namespace heddle
 

@@ -140,6 +140,10 @@ std::vector<Candidate> enumerate(const GemmProblem &p, const target::Target &t,
 std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t,
                                 const target::Chip &c, Rejection *error = nullptr);
 
+/// Whether two schedules need the same registers a thread, so that ptxas spills both or none: they
+/// differ at most in how deep rings are and in the order of tiles.
+bool sameRegisters(const Schedule &a, const Schedule &b);
+
 /// "tile=128x256x64,stages=4,..." and back; the keys are the fields' names in snake
 /// case, tile_m, tile_n and tile_k go besides tile. `parse` starts from `base`, so a user may
 /// name only what differs; on failure nullopt and `error` names the key, what was

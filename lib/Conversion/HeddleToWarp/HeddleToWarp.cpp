@@ -38,7 +38,7 @@ struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationP
   }
 
   void runOnOperation() final {
-    if (failed(findTarget()))
+    if (failed(findTarget()) || failed(parseAvoided()))
       return signalPassFailure();
     for (auto kernel : llvm::make_early_inc_range(getOperation().getOps<heddle::spec::KernelOp>()))
       if (failed(convert(kernel)))
@@ -46,6 +46,7 @@ struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationP
   }
 
   LogicalResult findTarget();
+  LogicalResult parseAvoided();
   LogicalResult convert(heddle::spec::KernelOp kernel);
 
   Option<std::string> target{*this, "target", llvm::cl::desc("what to compile for, e.g. sm_90a")};
@@ -54,6 +55,9 @@ struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationP
                                llvm::cl::desc("the schedule, e.g. \"tile=128x256x64,stages=4\"")};
   Option<std::string> variant{*this, "variant",
                               llvm::cl::desc("build this variant only: bulk or unaligned")};
+  Option<std::string> avoid{*this, "avoid",
+                            llvm::cl::desc("schedules that are not to be chosen, joined by ;")};
+  SmallVector<heddle::tuning::Schedule> avoided;
   const heddle::target::Target *theTarget = nullptr;
   const heddle::target::Chip *theChip = nullptr;
 };
@@ -79,13 +83,26 @@ LogicalResult ConvertHeddleToWarpPass::findTarget() {
   return success();
 }
 
+LogicalResult ConvertHeddleToWarpPass::parseAvoided() {
+  SmallVector<StringRef> texts;
+  StringRef(avoid).split(texts, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef text : texts) {
+    std::string problem;
+    auto schedule = heddle::tuning::parse(text, {}, &problem);
+    if (!schedule)
+      return emitError(getOperation().getLoc()) << "bad schedule to avoid: " << problem;
+    avoided.push_back(*schedule);
+  }
+  return success();
+}
+
 LogicalResult ConvertHeddleToWarpPass::convert(heddle::spec::KernelOp kernel) {
   using namespace heddle::kernels;
   FailureOr<GemmSpec> spec = analyzeGemm(kernel);
   if (failed(spec))
     return failure();
   FailureOr<SmallVector<GemmVariant>> variants =
-      scheduleGemm(*spec, *theTarget, *theChip, schedule);
+      scheduleGemm(*spec, *theTarget, *theChip, schedule, avoided);
   if (failed(variants))
     return failure();
   DictionaryAttr interface = gemmInterface(*spec);
@@ -107,6 +124,7 @@ std::unique_ptr<Pass> heddle::createConvertHeddleToWarpPass(ConvertHeddleToWarpO
   pass->chip = options.chip;
   pass->schedule = options.schedule;
   pass->variant = options.variant;
+  pass->avoid = options.avoid;
   return pass;
 }
 

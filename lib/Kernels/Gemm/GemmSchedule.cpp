@@ -68,26 +68,40 @@ static bool isModest(const Schedule &s, const target::Target &target) {
          s.threads() * s.ctasPerSM <= mostThreads;
 }
 
+using Avoid = ArrayRef<Schedule>;
+
 /// The best schedule; of those whose copies are by threads the best modest one.
 static std::optional<tuning::Candidate> chooseFor(const GemmProblem &p,
                                                   const target::Target &target,
                                                   const target::Chip &chip, bool modest,
-                                                  Rejection &error) {
+                                                  Avoid avoid, Rejection &error) {
+  auto allowed = [&](const Schedule &s) {
+    return llvm::none_of(avoid, [&](const Schedule &a) { return tuning::sameRegisters(a, s); });
+  };
+  auto suits = [&](const Schedule &s) {
+    return isModest(s, target) || (!modest && s.copy != CopyEngine::Threads);
+  };
   std::optional<tuning::Candidate> best = tuning::choose(p, target, chip, &error);
-  if (!best || isModest(best->schedule, target) ||
-      (!modest && best->schedule.copy != CopyEngine::Threads))
+  if (!best || (suits(best->schedule) && allowed(best->schedule)))
     return best;
-  for (tuning::Candidate &c : tuning::enumerate(p, target, chip))
-    if (isModest(c.schedule, target))
+  std::vector<tuning::Candidate> all = tuning::enumerate(p, target, chip);
+  for (tuning::Candidate &c : all)
+    if (allowed(c.schedule) && (avoid.empty() ? isModest(c.schedule, target) : suits(c.schedule)))
       return std::move(c);
-  return best;
+  for (tuning::Candidate &c : all)
+    if (allowed(c.schedule))
+      return std::move(c);
+  error = {"registers", "expected a schedule that is not to be avoided, got none among " +
+                            std::to_string(all.size())};
+  return std::nullopt;
 }
 
 static FailureOr<Schedule> mainSchedule(const GemmSpec &s, const GemmProblem &p,
                                         const target::Target &target, const target::Chip &chip,
-                                        StringRef text) {
+                                        StringRef text, Avoid avoid) {
   Rejection error;
-  std::optional<tuning::Candidate> best = chooseFor(p, target, chip, /*modest=*/false, error);
+  std::optional<tuning::Candidate> best =
+      chooseFor(p, target, chip, /*modest=*/false, text.empty() ? avoid : Avoid(), error);
   if (text.empty()) {
     if (!best)
       return reject(s, error);
@@ -104,21 +118,23 @@ static FailureOr<Schedule> mainSchedule(const GemmSpec &s, const GemmProblem &p,
 }
 
 static FailureOr<Schedule> fallbackSchedule(const GemmSpec &s, const GemmProblem &p,
-                                            const target::Target &target,
-                                            const target::Chip &chip) {
+                                            const target::Target &target, const target::Chip &chip,
+                                            Avoid avoid) {
   Rejection error;
-  if (std::optional<tuning::Candidate> best = chooseFor(p, target, chip, /*modest=*/true, error))
+  if (std::optional<tuning::Candidate> best =
+          chooseFor(p, target, chip, /*modest=*/true, avoid, error))
     return best->schedule;
   return reject(s, error);
 }
 
 FailureOr<SmallVector<GemmVariant>> scheduleGemm(const GemmSpec &s, const target::Target &target,
-                                                 const target::Chip &chip, StringRef text) {
+                                                 const target::Chip &chip, StringRef text,
+                                                 Avoid avoid) {
   GemmProblem p = gemmProblem(s);
   if (failed(checkTypes(s, p, target)))
     return failure();
   text = givenText(s, text);
-  FailureOr<Schedule> main = mainSchedule(s, p, target, chip, text);
+  FailureOr<Schedule> main = mainSchedule(s, p, target, chip, text, avoid);
   if (failed(main))
     return failure();
   SmallVector<GemmVariant> variants;
@@ -133,7 +149,7 @@ FailureOr<SmallVector<GemmVariant>> scheduleGemm(const GemmSpec &s, const target
     p.loadAligned = Aligned::No;
   if (p.storeAligned == Aligned::AtLaunch)
     p.storeAligned = Aligned::No;
-  FailureOr<Schedule> other = fallbackSchedule(s, p, target, chip);
+  FailureOr<Schedule> other = fallbackSchedule(s, p, target, chip, avoid);
   if (failed(other))
     return failure();
   variants.push_back({"unaligned", "__unaligned", *other});

@@ -49,13 +49,84 @@ static std::string originOf(const kernels::GemmSpec &spec, const CompilerOptions
   return "the fastest that the model predicts";
 }
 
+/// What a kernel past the choice of a schedule says about it: the attribute of a warp.kernel, the
+/// manifest of a function.
+static std::string recordOf(Operation *op) {
+  if (auto network = dyn_cast<warp::KernelOp>(op))
+    return network.getSchedule() ? tuning::toString(warp::fromAttr(*network.getSchedule())) : "";
+  if (auto manifest = op->getAttrOfType<DictionaryAttr>("heddle.manifest"))
+    if (auto text = dyn_cast_or_null<StringAttr>(manifest.get("schedule")))
+      return text.str();
+  return "";
+}
+
+/// What the passes from a level on look at.
+static StringRef checksFrom(Level level) {
+  switch (level) {
+  case Level::Heddle:
+  case Level::Warp:
+    return "the protocol of the pipes, copy engines and links of the target, warps and registers "
+           "of roles, the ordering of memory, shared and tensor memory, barriers";
+  case Level::Roles:
+    return "the protocol of the pipes, the ordering of memory, and the roles as they are written: "
+           "warps, registers, offsets, barriers, arrival counts";
+  case Level::NVVM:
+  case Level::LLVM:
+    return "only what ptxas says about registers, stack and serialised instructions";
+  }
+  return "";
+}
+
+/// What a record is still for.
+static StringRef useOfRecord(Level level) {
+  switch (level) {
+  case Level::Heddle:
+  case Level::Warp:
+    return "a record gives the roles their warps and registers";
+  case Level::Roles:
+    return "a record says how many CTAs share a multiprocessor";
+  case Level::NVVM:
+  case Level::LLVM:
+    return "a record only goes into the package";
+  }
+  return "";
+}
+
+static std::string explainRecord(const InputKernel &kernel, const target::Target &target) {
+  std::string text, record = recordOf(kernel.op);
+  llvm::raw_string_ostream stream(text);
+  stream << "@" << kernel.name << " for " << target.name << ", given at level "
+         << levelName(kernel.level) << "\n  schedule record: " << (record.empty() ? "none" : record)
+         << "\n"
+         << "  why: a kernel at this level is written already, nothing is chosen; "
+         << useOfRecord(kernel.level) << "\n  checked from here on: " << checksFrom(kernel.level)
+         << "\n";
+  return text;
+}
+
+std::string explainRetries(const Job &job) {
+  if (job.getGivenUp().empty())
+    return "";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << job.describe() << ": given up after ptxas: " << job.getGivenUp().size()
+         << " schedules of the model, of at most " << Job::mostRetries << " rounds\n";
+  for (const GivenUp &g : job.getGivenUp())
+    stream << "    " << tuning::toString(g.schedule) << "\n          " << g.entry << ": " << g.cause
+           << "\n";
+  for (const auto &unit : job.units)
+    for (const CompiledEntry &entry : unit->compiled.entries)
+      if (auto schedule = entry.manifest ? entry.manifest.getAs<StringAttr>("schedule") : nullptr)
+        stream << (unit->losses.empty() ? "  compiled " : "  lost too ") << entry.entry << ": "
+               << schedule.getValue() << "\n";
+  return text;
+}
+
 Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
                               const CompilerOptions &options) {
   auto op = dyn_cast<spec::KernelOp>(kernel.op);
   if (!op)
-    return Error{ErrorCode::InvalidArgument,
-                 "expected a kernel at level heddle with --explain, got @" + kernel.name +
-                     " at level " + std::string(levelName(kernel.level))};
+    return explainRecord(kernel, target);
   const target::Chip &chip = options.chip && options.chip->target == target.name
                                  ? *options.chip
                                  : target::defaultChip(target);

@@ -7,15 +7,20 @@
 #ifndef HEDDLE_LIB_TOOLS_COMPILER_EXPLAIN_H
 #define HEDDLE_LIB_TOOLS_COMPILER_EXPLAIN_H
 
-#include "Input.h"
+#include "Job.h"
 
 namespace heddle::tools {
 
 /// What --explain prints about a kernel for a target: the schedule of each variant and why, the
-/// best of the others, and the rejected ones counted by reason with an example each. Errors are
-/// also emitted at the spec.
+/// best of the others, and the rejected ones counted by reason with an example each. Of a kernel
+/// that is past the choice of a schedule: what its record holds, and what is checked from there on.
+/// Errors are also emitted at the spec.
 Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
                               const CompilerOptions &options);
+
+/// The schedules of the model that were compiled and given up, and what came instead; empty when
+/// there are none.
+std::string explainRetries(const Job &job);
 
 } // namespace heddle::tools
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Job.h"
+#include "dialects/Heddle/IR/HeddleDialect.h"
 #include "dialects/Warp/IR/WarpDialect.h"
 #include "heddle/Package/Writer.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -62,6 +63,8 @@ Expected<void> Job::runStage(ModuleOp module, Level from) {
   if (options.chip && options.chip->target == target.name)
     pipeline.chip = options.chip->name;
   pipeline.schedule = options.schedule;
+  for (const GivenUp &g : givenUp)
+    pipeline.avoid += (pipeline.avoid.empty() ? "" : ";") + tuning::toString(g.schedule);
   pipeline.lineInfo = options.lineInfo;
   PassManager pm(module->getName());
   addPasses(pm, from, pipeline);
@@ -181,6 +184,7 @@ Expected<void> Job::assembleUnit(Unit &unit) {
   if (!assembly)
     return assembly.takeError().in(describe());
   unit.reports = std::move(assembly->reports);
+  unit.losses = std::move(assembly->losses);
   unit.fromCache = assembly->cached;
   for (CompiledEntry &entry : unit.compiled.entries)
     for (const PtxasReport &report : unit.reports)
@@ -190,6 +194,63 @@ Expected<void> Job::assembleUnit(Unit &unit) {
   if (auto saved = saveTemp(unit.name, "cubin", unit.compiled.cubin); !saved)
     return saved;
   return saveTemp(unit.name, "ptxas.txt", assembly->output);
+}
+
+//===----------------------------------------------------------------------===//
+// Other schedules after ptxas lost something
+//===----------------------------------------------------------------------===//
+
+bool Job::hasLosses() const {
+  return llvm::any_of(units, [](const auto &unit) { return !unit->losses.empty(); });
+}
+
+/// The schedule of an entry, when it is the model's choice: nobody gave one, or the entry is the
+/// form for any alignment, which takes none.
+std::optional<tuning::Schedule> Job::chosenByModel(const Unit &unit,
+                                                   const std::string &entry) const {
+  auto spec = dyn_cast<spec::KernelOp>(kernel.op);
+  if (!spec)
+    return std::nullopt;
+  bool given = !session.options.schedule.empty() || spec.getSchedule();
+  if (given && entry == kernel.name)
+    return std::nullopt;
+  for (const CompiledEntry &compiled : unit.compiled.entries)
+    if (compiled.entry == entry && compiled.manifest)
+      if (auto text = compiled.manifest.getAs<StringAttr>("schedule"))
+        return tuning::parse(text.getValue(), tuning::Schedule(), nullptr);
+  return std::nullopt;
+}
+
+Error Job::describeLosses() const {
+  std::string text;
+  for (const auto &unit : units)
+    for (const Assembly::Loss &loss : unit->losses)
+      text += (text.empty() ? "" : "\n") + loss.explanation;
+  if (!givenUp.empty()) {
+    text += "\n  the model's schedules before that were given up for the same reason:";
+    for (const GivenUp &g : givenUp)
+      text += "\n    " + tuning::toString(g.schedule) + "\n      " + g.cause;
+    text += "\n  remedy: give a schedule with --schedule";
+  }
+  return Error{ErrorCode::Unsupported, std::move(text)}.in(describe());
+}
+
+Expected<void> Job::retry() {
+  Error losses = describeLosses();
+  if (retries++ == mostRetries)
+    return losses;
+  for (const auto &unit : units)
+    for (const Assembly::Loss &loss : unit->losses) {
+      std::optional<tuning::Schedule> schedule = chosenByModel(*unit, loss.entry);
+      if (!schedule)
+        return losses;
+      auto [first, rest] = StringRef(loss.explanation).split('\n');
+      givenUp.push_back({*schedule, loss.entry, rest.split('\n').first.trim().str()});
+    }
+  units.clear();
+  if (!lower())
+    return losses; // what was left does not fit; the diagnostics say so
+  return {};
 }
 
 } // namespace heddle::tools

@@ -12,6 +12,7 @@
 #include "heddle/Pipelines/Backend.h"
 #include "heddle/Pipelines/Packager.h"
 #include "heddle/Pipelines/Ptxas.h"
+#include "heddle/Tuning/Schedule.h"
 
 namespace heddle::tools {
 
@@ -30,7 +31,14 @@ struct Unit {
   CompiledKernel compiled;
   std::string text; ///< of LLVM IR or PTX, when that is what --emit asks for
   std::vector<PtxasReport> reports;
+  std::vector<Assembly::Loss> losses; ///< why ptxas' result must not be used
   bool fromCache = false;
+};
+
+/// A schedule of the model that ptxas could not keep in registers, and the first line of why.
+struct GivenUp {
+  tuning::Schedule schedule;
+  std::string entry, cause;
 };
 
 /// Compiles one kernel for one target, in two parts: `lower` uses MLIR and must run on the thread
@@ -43,8 +51,18 @@ public:
   /// Runs the passes up to what --emit asks for. For forms of MLIR the result is `text`, for the
   /// others there are units to finish.
   Expected<void> lower();
-  /// Generates PTX and machine code of a unit as far as --emit asks for.
+  /// Generates PTX and machine code of a unit as far as --emit asks for. What ptxas lost is noted
+  /// in the unit.
   Expected<void> finish(Unit &unit);
+  /// After all units are finished: whether one of them has lost something.
+  bool hasLosses() const;
+  /// Then: gives up the schedules at fault and runs `lower` again with the model's next ones, so
+  /// that there are new units to finish. An Error with the losses when the schedule was given, or
+  /// after `mostRetries` times.
+  Expected<void> retry();
+  static constexpr size_t mostRetries = 4;
+  /// What was given up on the way to the units there are.
+  const std::vector<GivenUp> &getGivenUp() const { return givenUp; }
 
   const InputKernel &getKernel() const { return kernel; }
   const target::Target &getTarget() const { return target; }
@@ -61,6 +79,8 @@ private:
   Expected<void> makeUnits(mlir::ModuleOp module);
   Expected<void> addUnit(mlir::ModuleOp module, std::string name);
   Expected<void> assembleUnit(Unit &unit);
+  std::optional<tuning::Schedule> chosenByModel(const Unit &unit, const std::string &entry) const;
+  Error describeLosses() const;
   Expected<void> saveTemp(const std::string &name, llvm::StringRef suffix, llvm::StringRef content);
   std::string print(mlir::ModuleOp module);
   std::string fileStem(const std::string &name) const {
@@ -70,6 +90,8 @@ private:
   const Session &session;
   InputKernel kernel;
   const target::Target &target;
+  std::vector<GivenUp> givenUp;
+  size_t retries = 0;
 };
 
 } // namespace heddle::tools

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Options.h"
+#include "heddle/Support/CommandLine.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -19,6 +20,7 @@ constexpr std::string_view emitNames[] = {"heddle", "warp",  "roles",   "nvvm", 
 constexpr const char *footer = R"(Examples:
   heddlec gemm.mlir --arch=sm_90a,sm_100a -o gemm.hdl      a package for two targets
   heddlec gemm.mlir --arch=sm_90a --emit=roles             which warps do what
+  heddlec gemm.mlir --arch=sm_80,sm_90a --emit=ptx -o out/ out/gemm.sm_80.ptx, out/gemm.sm_90a.ptx
   heddlec gemm.mlir --arch=sm_90a --emit=roles > r.mlir    edit r.mlir, then:
   heddlec r.mlir -o gemm.hdl                               go on from there
   heddlec gemm.mlir --chip=H800 --explain --emit=warp      why this schedule
@@ -43,11 +45,13 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
   app.add_option("spec", o.input, "The spec (.mlir), at any level; - reads standard input")
       ->type_name("FILE");
   app.add_option("--arch", raw.archs, "Targets, joined by commas; see --list-targets")
-      ->delimiter(',')
       ->type_name("TARGETS")
       ->allow_extra_args(false);
   app.add_option("--chip", raw.chip, "The chip to plan for; see --list-chips")->type_name("CHIP");
-  app.add_option("-o,--output", o.output, "The file to write; a folder when there are several")
+  app.add_option(
+         "-o,--output", o.output,
+         "The file to write. A folder, or a name that ends in /, gets a file for each kernel and "
+         "target; PTX, LLVM IR and cubins for several need one")
       ->type_name("FILE");
   app.add_option("--emit", raw.emit,
                  "What to write: " + join(emitNames) +
@@ -91,6 +95,18 @@ void addTarget(CompilerOptions &o, const std::string &name) {
     o.targets.push_back(found);
 }
 
+/// Names joined by commas.
+void addTargets(CompilerOptions &o, const std::string &list) {
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    if (begin == end)
+      throw CLI::ValidationError("--arch", "expected targets with one comma between them, got '" +
+                                               list + "'");
+    addTarget(o, list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
 void addChip(CompilerOptions &o, const std::string &name) {
   o.chip = target::findChip(name);
   if (!o.chip)
@@ -119,8 +135,8 @@ void interpret(CompilerOptions &o, const Raw &raw) {
   o.useCache = !raw.noCache;
   if (o.saveTemps == "true") // what a flag without a value gives
     o.saveTemps = ".";
-  for (const std::string &name : raw.archs)
-    addTarget(o, name);
+  for (const std::string &list : raw.archs)
+    addTargets(o, list);
   if (!raw.chip.empty())
     addChip(o, raw.chip);
   if (!raw.emit.empty()) {
@@ -147,6 +163,8 @@ std::optional<int> parseCommandLine(int argc, char **argv, CompilerOptions &opti
   Raw raw;
   try {
     addOptions(app, options, raw);
+    if (auto empty = findEmptyArgument(argc, argv))
+      throw CLI::ParseError(*empty, CLI::ExitCodes::InvalidError);
     app.parse(argc, argv);
     interpret(options, raw);
   } catch (const CLI::Success &success) {

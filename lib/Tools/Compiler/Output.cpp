@@ -43,6 +43,35 @@ static StringRef asText(const std::vector<uint8_t> &bytes) {
   return StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
+/// Whether several results cannot share this output: a file, there or to be made.
+static bool isOneFile(const std::string &output) {
+  if (output.empty() || output == "-" || StringRef(output).ends_with("/"))
+    return false;
+  llvm::sys::fs::file_status status;
+  return llvm::sys::fs::status(output, status) ||
+         status.type() == llvm::sys::fs::file_type::regular_file;
+}
+
+static bool isFolder(const std::string &output) {
+  return StringRef(output).ends_with("/") || llvm::sys::fs::is_directory(output);
+}
+
+/// Whether a file with the results for several targets can be fed back as it is: each is a module
+/// of its own that names its target.
+static bool mayShareFile(Emit emit) {
+  return emit == Emit::Warp || emit == Emit::Roles || emit == Emit::NVVM || emit >= Emit::Package;
+}
+
+Expected<void> checkOutput(const CompilerOptions &options, size_t results) {
+  if (results <= 1 || mayShareFile(options.emit) || !isOneFile(options.output))
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               "expected -o to be a folder for " + std::to_string(results) +
+                   " results of --emit=" + std::string(emitName(options.emit)) +
+                   ", one for each kernel and target, got the file " + options.output +
+                   "; a name that ends in / makes a folder"};
+}
+
 static Expected<void> writeFiles(const Files &files) {
   for (const auto &[name, content] : files)
     if (auto written = writeFile(name, content); !written)
@@ -59,7 +88,7 @@ static std::string stemOf(const CompilerOptions &options) {
 static std::string outputPath(const CompilerOptions &options, const std::string &extension) {
   if (options.output.empty())
     return stemOf(options) + extension;
-  if (StringRef(options.output).ends_with("/") || llvm::sys::fs::is_directory(options.output)) {
+  if (isFolder(options.output)) {
     llvm::SmallString<128> file(options.output);
     path::append(file, stemOf(options) + extension);
     return std::string(file);
@@ -67,43 +96,65 @@ static std::string outputPath(const CompilerOptions &options, const std::string 
   return options.output;
 }
 
+/// As --save-temps names them.
+static std::string extensionOf(Emit emit) {
+  switch (emit) {
+  case Emit::LLVM:
+    return ".ll";
+  case Emit::Ptx:
+    return ".ptx";
+  case Emit::Cubin:
+    return ".cubin";
+  default:
+    return "." + std::string(emitName(emit)) + ".mlir";
+  }
+}
+
+/// What a job made, when that is no package.
+static std::string contentOf(const CompilerOptions &options, Job &job) {
+  if (options.emit == Emit::Cubin)
+    return job.units[0]->compiled.cubin;
+  std::string text = job.text;
+  for (auto &unit : job.units)
+    text += unit->text;
+  return text;
+}
+
+/// One file a job, by kernel and target.
+static Expected<void> writeToFolder(const CompilerOptions &options,
+                                    std::vector<std::unique_ptr<Job>> &jobs) {
+  Files files;
+  for (auto &job : jobs) {
+    llvm::SmallString<128> file(options.output);
+    path::append(file, job->fileStem() + extensionOf(options.emit));
+    for (const auto &[name, content] : files)
+      if (name == file.str())
+        return Error{ErrorCode::InvalidArgument, "expected kernels of different names, got two of "
+                                                 "@" +
+                                                     job->getKernel().name +
+                                                     " that would be written to " + name};
+    files.emplace_back(std::string(file), contentOf(options, *job));
+  }
+  return writeFiles(files);
+}
+
 static Expected<void> writeText(const CompilerOptions &options,
                                 std::vector<std::unique_ptr<Job>> &jobs) {
-  const char *comment = isText(options.emit) && options.emit == Emit::LLVM ? "; " : "// ";
+  const char *comment = options.emit == Emit::LLVM ? "; " : "// ";
   std::string text;
   for (auto &job : jobs) {
     if (jobs.size() > 1)
       text += (text.empty() ? "" : "\n") + (comment + job->describe()) + "\n";
-    text += job->text;
-    for (auto &unit : job->units)
-      text += unit->text;
+    text += contentOf(options, *job);
   }
-  if (options.output.empty() || options.output == "-") {
-    llvm::outs() << text;
-    llvm::outs().flush();
-    if (!llvm::outs().has_error())
-      return {};
-    llvm::outs().clear_error();
-    return Error{ErrorCode::Io, "cannot write to standard output"};
-  }
-  return writeFile(options.output, text);
-}
-
-static Expected<void> writeCubins(const CompilerOptions &options,
-                                  std::vector<std::unique_ptr<Job>> &jobs) {
-  if (jobs.size() == 1)
-    return writeFile(outputPath(options, ".cubin"), jobs[0]->units[0]->compiled.cubin);
-  if (!options.output.empty() && !llvm::sys::fs::is_directory(options.output))
-    return Error{ErrorCode::InvalidArgument, "expected -o to be a folder for " +
-                                                 std::to_string(jobs.size()) + " cubins, got " +
-                                                 options.output};
-  Files files;
-  for (auto &job : jobs) {
-    llvm::SmallString<128> file(options.output);
-    path::append(file, job->fileStem() + ".cubin");
-    files.emplace_back(std::string(file), job->units[0]->compiled.cubin);
-  }
-  return writeFiles(files);
+  if (!options.output.empty() && options.output != "-")
+    return writeFile(options.output, text);
+  llvm::outs() << text;
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return {};
+  llvm::outs().clear_error();
+  return Error{ErrorCode::Io, "cannot write to standard output"};
 }
 
 static Expected<std::vector<uint8_t>> makePackage(std::vector<std::unique_ptr<Job>> &jobs) {
@@ -140,10 +191,16 @@ static Expected<void> writeC(const CompilerOptions &options, std::vector<uint8_t
 
 Expected<void> writeResults(const CompilerOptions &options,
                             std::vector<std::unique_ptr<Job>> &jobs) {
+  if (StringRef(options.output).ends_with("/"))
+    if (std::error_code ec = llvm::sys::fs::create_directories(options.output))
+      return Error{ErrorCode::Io, "cannot make the folder " + options.output + ": " + ec.message()};
+  if (options.emit < Emit::Package &&
+      (isFolder(options.output) || (options.emit == Emit::Cubin && jobs.size() > 1)))
+    return writeToFolder(options, jobs);
   if (isText(options.emit))
     return writeText(options, jobs);
   if (options.emit == Emit::Cubin)
-    return writeCubins(options, jobs);
+    return writeFile(outputPath(options, ".cubin"), contentOf(options, *jobs[0]));
   auto bytes = makePackage(jobs);
   if (!bytes)
     return bytes.takeError();

@@ -12,6 +12,9 @@
 
 namespace heddle::tools {
 
+/// Whether as many results can go where -o says; an error that says where they could.
+Expected<void> checkOutput(const CompilerOptions &options, size_t results);
+
 /// Writes the results of all jobs in the form that --emit asks for. Nothing is written when
 /// anything fails.
 Expected<void> writeResults(const CompilerOptions &options,

@@ -22,6 +22,8 @@ std::string Timing::report() const {
   for (const auto &[name, time] : sums)
     line(name, time);
   line("wall", Clock::now() - start);
+  for (const std::string &note : notes)
+    stream << "  " << note << "\n";
   return text;
 }
 

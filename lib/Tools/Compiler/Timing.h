@@ -41,12 +41,19 @@ public:
     sums.emplace_back(name, time);
   }
 
-  /// One line a step, and the wall time since `this` was made.
+  /// A line for the end of the report.
+  void note(std::string line) {
+    std::lock_guard lock(mutex);
+    notes.push_back(std::move(line));
+  }
+
+  /// One line a step, and the wall time since `this` was made, then the notes.
   std::string report() const;
 
 private:
   mutable std::mutex mutex;
   std::vector<std::pair<std::string, Clock::duration>> sums;
+  std::vector<std::string> notes;
   Clock::time_point start = Clock::now();
 };
 

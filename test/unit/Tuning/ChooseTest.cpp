@@ -151,6 +151,21 @@ TEST(Choose, SaysWhyThereIsNone) {
   EXPECT_FALSE(choose(p, targetNamed("sm_90a"), chipNamed("B200")));
 }
 
+TEST(Choose, DepthAndOrderDoNotChangeRegisters) {
+  Schedule a, b;
+  b.stages = a.stages + 1, b.storeStages = a.storeStages + 1, b.accStages = a.accStages + 1;
+  b.raster = a.raster + 1;
+  EXPECT_TRUE(sameRegisters(a, b));
+  for (auto change :
+       {+[](Schedule &s) { s.tileN *= 2; }, +[](Schedule &s) { s.mmaWarps = 4; },
+        +[](Schedule &s) { s.ctasPerSM = 2; }, +[](Schedule &s) { s.mmaRegisters = 8; },
+        +[](Schedule &s) { s.store = StorePath::Bulk; }}) {
+    Schedule c = a;
+    change(c);
+    EXPECT_FALSE(sameRegisters(a, c)) << toString(c);
+  }
+}
+
 TEST(Enumerate, IsSortedAndSaysWhatItRejected) {
   std::vector<std::pair<Schedule, Rejection>> out;
   auto all = enumerate(problem(8192, 8192, 8192), targetNamed("sm_90a"), chipNamed("H200"), &out);
