@@ -269,6 +269,10 @@ std::string Observer::sourceOf(const WarpRef &at) const {
   return "";
 }
 
+uint32_t Observer::sharedReserved(int device) const {
+  return machine->impl().devices[size_t(device)]->impl().target->sharedReserved;
+}
+
 uint64_t Observer::now() const { return machine->impl().time; }
 
 void Observer::report(Error error, bool stop) { machine->impl().addError(std::move(error), stop); }

@@ -152,6 +152,9 @@ public:
   void report(Error error, bool stop);
   /// "file:line:column" of an instruction of a launch that still runs; empty when unknown.
   std::string sourceOf(const WarpRef &at) const;
+  /// Bytes at the start of shared memory that the system keeps: offsets in reports are
+  /// those of the kernel's own memory.
+  uint32_t sharedReserved(int device) const;
   /// Virtual time in ns; a warp instruction takes one.
   uint64_t now() const;
 };

@@ -19,7 +19,17 @@
 
 namespace heddle::emulator::checks {
 
-enum class Part : uint8_t { Threads, CpAsync, Bulk, BulkRead, Wgmma, Tcgen, TcgenLd, TcgenSt, Mbarrier };
+enum class Part : uint8_t {
+  Threads,
+  CpAsync,
+  Bulk,
+  BulkRead,
+  Wgmma,
+  Tcgen,
+  TcgenLd,
+  TcgenSt,
+  Mbarrier
+};
 
 /// `index`: warp of the block, or offset / 8 of the mbarrier.
 constexpr uint64_t component(uint64_t ctaId, Part part, uint64_t index) {
@@ -52,24 +62,28 @@ private:
   std::vector<Known> known; ///< by key
 };
 
-/// A clock, and which generic writes it knows with a fence.proxy.async after them:
-/// [0] shared memory, [1] global memory.
+/// A clock, which generic writes it knows with a fence.proxy.async after them ([0]
+/// shared memory, [1] global memory), and which tensor-memory operations it knows with a
+/// tcgen05.fence::before_thread_sync or a commit after them.
 struct Clocks {
-  Clock all, proxy[2];
+  Clock all, proxy[2], tensor;
   void join(const Clocks &other) {
     all.join(other.all);
     proxy[0].join(other.proxy[0]);
     proxy[1].join(other.proxy[1]);
+    tensor.join(other.tensor);
   }
   void meet(const Clocks &other) {
     all.meet(other.all);
     proxy[0].meet(other.proxy[0]);
     proxy[1].meet(other.proxy[1]);
+    tensor.meet(other.tensor);
   }
   void clear() {
     all.clear();
     proxy[0].clear();
     proxy[1].clear();
+    tensor.clear();
   }
 };
 

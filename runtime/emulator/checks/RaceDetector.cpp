@@ -129,6 +129,7 @@ void RaceDetector::merge(const WarpRef &at, WarpState &w, uint32_t lanes) {
     }
     all.mask |= both;
     all.known.join(g.known);
+    all.tensor.join(g.tensor);
     all.seen.join(g.seen);
     all.released.join(g.released);
     all.releasedScope = std::max(all.releasedScope, g.releasedScope);
@@ -178,8 +179,10 @@ void RaceDetector::sync(const SyncEvent &e) {
     return;
   case SyncKind::BarRelease:
   case SyncKind::GridDepWait:
-  case SyncKind::GridDepLaunch: return;
-  default: return mbarrier(e, w);
+  case SyncKind::GridDepLaunch:
+    return;
+  default:
+    return mbarrier(e, w);
   }
 }
 
@@ -202,14 +205,15 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
       unsigned l = unsigned(std::countr_zero(m));
       now.lanes = 1u << l;
       Lanes *g = of(*w, l);
-      if (!g || order(b.init, now, g->known, Space::Shared, e.owner) == Verdict::Ordered)
+      if (!g ||
+          order(b.init, now, {g->known, g->tensor}, Space::Shared, e.owner) == Verdict::Ordered)
         continue;
       AccessEvent a;
       a.at = e.at;
       a.lanes = now.lanes;
       a.space = Space::Shared;
       a.bytes = 8;
-      reportRace(a, b.init, now, Verdict::Unordered, e.address, e.owner);
+      reportRace(a, b.init, now, Verdict::Unordered, e.address, e.owner, true);
       return;
     }
   };
@@ -226,8 +230,11 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
     b.init.loc = e.at.loc;
     b.init.when = w ? w->time : 0;
     b.init.write = true;
+    b.visible = false;
+    block->second.invisible.push_back(e.address);
     return;
-  case SyncKind::MbarExpectTx: return initKnown();
+  case SyncKind::MbarExpectTx:
+    return initKnown();
   case SyncKind::MbarArrive:
   case SyncKind::MbarCompleteTx:
     if (e.op) {
@@ -235,10 +242,16 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
       if (it == operations.end())
         return;
       Operation &op = it->second;
+      checkVisible(e, b, op);
       b.arriving.join(op.known);
       if (e.kind == SyncKind::MbarArrive) {
-        Part part = op.kind == AsyncKind::TcgenCommit ? Part::Tcgen : Part::CpAsync;
-        b.arriving.all.raise(component(op.at.ctaId, part, op.at.warp), e.op);
+        if (op.kind == AsyncKind::TcgenCommit) {
+          b.arriving.all.raise(component(op.at.ctaId, Part::Tcgen, op.at.warp), e.op);
+          b.arriving.tensor.raise(component(op.at.ctaId, Part::Tcgen, op.at.warp), e.op);
+        } else {
+          b.arriving.all.raiseLanes(component(op.at.ctaId, Part::CpAsync, op.at.warp), e.op,
+                                    op.lanes);
+        }
         return;
       }
       uint64_t value = b.first + e.phase + 1;
@@ -265,8 +278,10 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
     if (w && isAcquire(e.sem))
       acquire(*w, e.lanes, b.complete);
     return;
-  case SyncKind::MbarNoWait: return initKnown();
-  default: return;
+  case SyncKind::MbarNoWait:
+    return initKnown();
+  default:
+    return;
   }
 }
 
@@ -302,9 +317,53 @@ void RaceDetector::fence(const FenceEvent &e) {
       }
     });
     ++w->time;
+    makeVisible(e);
     return;
-  default: return;
+  case FenceKind::MbarrierInit:
+    return makeVisible(e);
+  case FenceKind::TcgenBefore:
+    each(*w, e.lanes, [&](Lanes &g) { g.known.tensor.join(g.known.all); });
+    return;
+  case FenceKind::TcgenAfter:
+    each(*w, e.lanes, [&](Lanes &g) { g.tensor.join(g.known.tensor); });
+    return;
+  default:
+    return;
   }
+}
+
+/// The fence shows the async proxy what these lanes have initialised.
+void RaceDetector::makeVisible(const FenceEvent &e) {
+  auto block = blocks.find(e.at.ctaId);
+  if (block == blocks.end() || e.kind == FenceKind::ProxyAsyncGlobal)
+    return;
+  std::erase_if(block->second.invisible, [&](uint64_t address) {
+    Barrier &b = block->second.mbarriers[address];
+    bool mine = b.init.warp == e.at.warp && (b.init.lanes & e.lanes);
+    b.visible |= mine;
+    return mine;
+  });
+}
+
+void RaceDetector::checkVisible(const SyncEvent &e, Barrier &b, const Operation &op) {
+  const bool asyncProxy = op.kind == AsyncKind::BulkCopy || op.kind == AsyncKind::TensorCopy ||
+                          op.kind == AsyncKind::TcgenCommit;
+  if (b.visible || !b.initialised || !asyncProxy)
+    return;
+  Entry now;
+  now.ctaId = op.at.ctaId;
+  now.warp = uint8_t(op.at.warp);
+  now.line = op.at.line;
+  now.loc = op.at.loc;
+  now.when = e.op;
+  now.write = true;
+  now.asyncProxy = true;
+  AccessEvent a;
+  a.at = e.at;
+  a.op = e.op;
+  a.space = Space::Shared;
+  a.bytes = 8;
+  reportRace(a, b.init, now, Verdict::NoProxyFence, e.address, e.owner, true);
 }
 
 void RaceDetector::asyncIssue(const AsyncEvent &e) {
@@ -314,13 +373,19 @@ void RaceDetector::asyncIssue(const AsyncEvent &e) {
   op.at.role = {};
   op.role = std::string(e.at.role);
   op.lanes = e.lanes;
-  if (WarpState *w = warp(e.at); w && e.lanes)
-    publish(e.at, *w, e.lanes, op.known);
+  WarpState *w = e.lanes ? warp(e.at) : nullptr;
+  if (!w)
+    return;
+  publish(e.at, *w, e.lanes, op.known);
+  for (const Lanes &g : w->lanes)
+    if (g.mask & e.lanes)
+      op.tensor.join(g.tensor);
 }
 
 /// Each warp of a warpgroup issues its part of a wgmma, and none waits for the others: the
 /// operation knows only what all four of them know.
-void RaceDetector::registersInFlight(const AsyncEvent &e, const uint32_t *, unsigned, bool written) {
+void RaceDetector::registersInFlight(const AsyncEvent &e, const uint32_t *, unsigned,
+                                     bool written) {
   auto it = operations.find(e.op);
   WarpState *w = e.lanes && written ? warp(e.at) : nullptr;
   if (e.kind != AsyncKind::Wgmma || !w || it == operations.end())
@@ -343,13 +408,14 @@ void RaceDetector::wait(const WaitEvent &e) {
   if (!w || !e.count)
     return;
   uint64_t latest = *std::max_element(e.ops, e.ops + e.count);
-  static constexpr Part parts[] = {Part::CpAsync, Part::Bulk, Part::BulkRead, Part::Wgmma, Part::TcgenLd, Part::TcgenSt};
+  static constexpr Part parts[] = {Part::CpAsync, Part::Bulk,    Part::BulkRead,
+                                   Part::Wgmma,   Part::TcgenLd, Part::TcgenSt};
   Part part = parts[size_t(e.kind)];
-  unsigned index = part == Part::Wgmma ? e.at.warp & ~3u : e.at.warp;
+  // A thread waits for its own operations only.
   each(*w, e.lanes, [&](Lanes &g) {
-    g.known.all.raise(component(e.at.ctaId, part, index), latest);
+    g.known.all.raiseLanes(component(e.at.ctaId, part, e.at.warp), latest, g.mask);
     if (part == Part::Bulk)
-      g.known.all.raise(component(e.at.ctaId, Part::BulkRead, index), latest);
+      g.known.all.raiseLanes(component(e.at.ctaId, Part::BulkRead, e.at.warp), latest, g.mask);
   });
 }
 
@@ -367,19 +433,32 @@ bool RaceDetector::completionKnown(const Entry &e, const Clock &clock, uint64_t 
   unsigned index = op.at.warp;
   switch (op.kind) {
   case AsyncKind::BulkCopy:
-  case AsyncKind::TensorCopy: part = e.write ? Part::Bulk : Part::BulkRead; break;
-  case AsyncKind::Wgmma:
+  case AsyncKind::TensorCopy:
+    part = e.write ? Part::Bulk : Part::BulkRead;
+    break;
+  case AsyncKind::Wgmma: // each warp of the warpgroup does a part of it
+    for (index &= ~3u; index % 4 != 3; ++index)
+      if (!clock.knows(component(op.at.ctaId, Part::Wgmma, index), e.when, ~0u))
+        return false;
     part = Part::Wgmma;
-    index &= ~3u;
     break;
   case AsyncKind::TcgenMma:
   case AsyncKind::TcgenCp:
-  case AsyncKind::TcgenCommit: part = Part::Tcgen; break;
-  case AsyncKind::TcgenLd: part = Part::TcgenLd; break;
-  case AsyncKind::TcgenSt: part = Part::TcgenSt; break;
-  default: break;
+  case AsyncKind::TcgenCommit:
+    part = Part::Tcgen;
+    break;
+  case AsyncKind::TcgenLd:
+    part = Part::TcgenLd;
+    break;
+  case AsyncKind::TcgenSt:
+    part = Part::TcgenSt;
+    break;
+  default:
+    break;
   }
-  return clock.knows(component(op.at.ctaId, part, index), e.when);
+  // A commit speaks for all that its thread issued before.
+  const uint32_t lanes = part == Part::Tcgen ? 0 : part == Part::Wgmma ? ~0u : op.lanes;
+  return clock.knows(component(op.at.ctaId, part, index), e.when, lanes);
 }
 
 static bool covers(Scope s, const WarpRef &a, const WarpRef &b) {
@@ -390,7 +469,9 @@ static bool covers(Scope s, const WarpRef &a, const WarpRef &b) {
   return s == Scope::Gpu || s == Scope::Sys || (s == Scope::Cluster && a.clusterId == b.clusterId);
 }
 
-RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now, const Clocks &known, Space space, uint64_t owner) {
+RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now, const View &view,
+                                          Space space, uint64_t owner) {
+  const Clocks &known = view.known;
   const bool sameWarp = before.ctaId == now.ctaId && before.warp == now.warp;
   if (before.lanes == 0 && now.lanes == 0 && (before.when == now.when))
     return Verdict::Ordered;
@@ -399,17 +480,21 @@ RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now,
   bool ordered;
   if (before.lanes) {
     uint32_t others = sameWarp ? before.lanes & ~now.lanes : before.lanes;
-    ordered = known.all.knows(component(before.ctaId, Part::Threads, before.warp), before.when, others);
+    ordered =
+        known.all.knows(component(before.ctaId, Part::Threads, before.warp), before.when, others);
   } else {
     ordered = completionKnown(before, known.all, owner);
     if (!ordered && now.lanes == 0 && before.ctaId == now.ctaId) {
       // Matrix instructions and tensor memory copies of one warp, and wgmmas of a
       // warpgroup, run in the order of issue.
       auto a = operations.find(before.when), b = operations.find(now.when);
-      auto chained = [](AsyncKind k) { return k == AsyncKind::TcgenMma || k == AsyncKind::TcgenCp; };
+      auto chained = [](AsyncKind k) {
+        return k == AsyncKind::TcgenMma || k == AsyncKind::TcgenCp;
+      };
       if (a != operations.end() && b != operations.end())
         ordered = (sameWarp && chained(a->second.kind) && chained(b->second.kind)) ||
-                  (before.warp / 4 == now.warp / 4 && a->second.kind == AsyncKind::Wgmma && b->second.kind == AsyncKind::Wgmma);
+                  (before.warp / 4 == now.warp / 4 && a->second.kind == AsyncKind::Wgmma &&
+                   b->second.kind == AsyncKind::Wgmma);
     }
   }
   if (!ordered) {
@@ -421,7 +506,8 @@ RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now,
       if (a->second.at.device == b->second.at.device && a->second.at.launch != b->second.at.launch)
         return Verdict::Ordered;
       if (before.strong && now.strong)
-        return covers(before.scope, a->second.at, b->second.at) && covers(now.scope, a->second.at, b->second.at)
+        return covers(before.scope, a->second.at, b->second.at) &&
+                       covers(now.scope, a->second.at, b->second.at)
                    ? Verdict::Ordered
                    : Verdict::Scope;
     } else if (before.strong && now.strong) {
@@ -431,25 +517,32 @@ RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now,
   }
   if (now.asyncProxy && !before.asyncProxy && before.write && space != Space::Tensor) {
     const Clock &fenced = known.proxy[space == Space::Global];
-    bool ok = before.lanes ? fenced.knows(component(before.ctaId, Part::Threads, before.warp), before.when, before.lanes)
+    bool ok = before.lanes ? fenced.knows(component(before.ctaId, Part::Threads, before.warp),
+                                          before.when, before.lanes)
                            : completionKnown(before, fenced, owner);
     if (!ok)
       return Verdict::NoProxyFence;
   }
+  // Within a warp tcgen05 instructions and their waits are ordered without fences.
+  if (space == Space::Tensor && !before.lanes && !sameWarp &&
+      !completionKnown(before, view.tensor, owner))
+    return Verdict::NoTensorFence;
   return Verdict::Ordered;
 }
 
-void RaceDetector::touch(checks::Shadow &shadow, const AccessEvent &e, uint64_t address, uint64_t owner, const Entry &entry,
-                         const Clocks &known) {
+void RaceDetector::touch(checks::Shadow &shadow, const AccessEvent &e, uint64_t address,
+                         uint64_t owner, const Entry &entry, const View &view) {
   Entry now = entry;
   for (uint64_t at = address & ~uint64_t(15), end = address + e.bytes; at < end; at += 16) {
-    unsigned from = address > at ? unsigned(address - at) : 0, to = end - at < 16 ? unsigned(end - at) : 16;
+    unsigned from = address > at ? unsigned(address - at) : 0,
+             to = end - at < 16 ? unsigned(end - at) : 16;
     now.bytes = uint16_t(((1u << to) - 1) & ~((1u << from) - 1));
     checks::Cell &cell = shadow.cell(at);
     for (const Entry &o : cell.entries) {
-      if (!(o.bytes & now.bytes) || !(o.write || now.write) || (o.atomic && now.atomic && !o.lanes && !now.lanes))
+      if (!(o.bytes & now.bytes) || !(o.write || now.write) ||
+          (o.atomic && now.atomic && !o.lanes && !now.lanes))
         continue;
-      Verdict v = order(o, now, known, e.space, owner);
+      Verdict v = order(o, now, view, e.space, owner);
       if (v != Verdict::Ordered)
         reportRace(e, o, now, v, address, owner);
     }
@@ -489,7 +582,8 @@ void RaceDetector::access(const AccessEvent &e) {
     entry.when = e.op;
     for (unsigned n = 0; n < e.count; ++n)
       if (checks::Shadow *s = shadowOf(n))
-        touch(*s, e, place(n), e.owner ? e.owner[n] : 0, entry, it->second.known);
+        touch(*s, e, place(n), e.owner ? e.owner[n] : 0, entry,
+              {it->second.known, it->second.tensor});
     return;
   }
   WarpState *w = warp(e.at);
@@ -510,7 +604,7 @@ void RaceDetector::access(const AccessEvent &e) {
     if (!s || !g)
       continue;
     entry.lanes = 1u << l;
-    touch(*s, e, place(l), sOwner, entry, g->known);
+    touch(*s, e, place(l), sOwner, entry, {g->known, g->tensor});
   }
   if (entry.strong)
     flags(e, *w);
@@ -532,7 +626,8 @@ void RaceDetector::flags(const AccessEvent &e, WarpState &w) {
       each(w, 1u << l, [&](Lanes &g) {
         for (const Flag &f : it->second)
           if (covers(f.scope, f.at, e.at)) {
-            if (isAcquire(e.sem) && covers(e.scope == Scope::None ? Scope::Gpu : e.scope, f.at, e.at))
+            if (isAcquire(e.sem) &&
+                covers(e.scope == Scope::None ? Scope::Gpu : e.scope, f.at, e.at))
               g.known.join(f.known);
             else
               g.seen.join(f.known);
@@ -561,7 +656,8 @@ void RaceDetector::flags(const AccessEvent &e, WarpState &w) {
     }
     bool joined = false;
     for (Flag &o : list)
-      if (o.scope == f.scope && (o.at.ctaId == f.at.ctaId || o.scope >= Scope::Gpu) && o.at.device == f.at.device) {
+      if (o.scope == f.scope && (o.at.ctaId == f.at.ctaId || o.scope >= Scope::Gpu) &&
+          o.at.device == f.at.device) {
         o.known.join(f.known);
         if (o.at.ctaId != f.at.ctaId)
           o.at = f.at;
@@ -573,17 +669,20 @@ void RaceDetector::flags(const AccessEvent &e, WarpState &w) {
   ++w.time;
 }
 
-std::string RaceDetector::describe(const Entry &e) {
-  std::string out = e.atomic ? "atomic access" : e.write ? "write" : "read";
+std::string RaceDetector::describe(const Entry &e, const char *what) {
+  std::string out = what ? what : e.atomic ? "atomic access" : e.write ? "write" : "read";
   auto block = blocks.find(e.ctaId);
   std::string role;
   if (block != blocks.end() && e.warp < block->second.warps.size())
     role = block->second.warps[e.warp].role;
   if (!e.lanes) {
-    static constexpr std::string_view names[] = {"cp.async", "bulk copy", "tensor copy", "wgmma", "tcgen05.mma", "tcgen05.cp",
-                                                 "tcgen05.commit", "tcgen05.ld", "tcgen05.st", "mbarrier arrival", "cancel request"};
+    static constexpr std::string_view names[] = {
+        "cp.async",    "bulk copy",        "tensor copy",    "wgmma",
+        "tcgen05.mma", "tcgen05.cp",       "tcgen05.commit", "tcgen05.ld",
+        "tcgen05.st",  "mbarrier arrival", "cancel request"};
     auto op = operations.find(e.when);
-    out += " by the " + std::string(op == operations.end() ? "operation" : names[size_t(op->second.kind)]);
+    out += " by the " +
+           std::string(op == operations.end() ? "operation" : names[size_t(op->second.kind)]);
     if (role.empty() && op != operations.end())
       role = op->second.role;
   }
@@ -595,7 +694,8 @@ std::string RaceDetector::describe(const Entry &e) {
     out += ", lane " + std::to_string(std::countr_zero(e.lanes));
   if (block != blocks.end()) {
     const WarpRef &b = block->second.at;
-    out += ", cta (" + std::to_string(b.cta.x) + "," + std::to_string(b.cta.y) + "," + std::to_string(b.cta.z) + ")";
+    out += ", cta (" + std::to_string(b.cta.x) + "," + std::to_string(b.cta.y) + "," +
+           std::to_string(b.cta.z) + ")";
     WarpRef at = b;
     at.loc = e.loc;
     if (std::string source = sourceOf(at); !source.empty())
@@ -604,7 +704,8 @@ std::string RaceDetector::describe(const Entry &e) {
   return out + ")";
 }
 
-void RaceDetector::reportRace(const AccessEvent &e, const Entry &before, const Entry &now, Verdict v, uint64_t address, uint64_t owner) {
+void RaceDetector::reportRace(const AccessEvent &e, const Entry &before, const Entry &now,
+                              Verdict v, uint64_t address, uint64_t owner, bool mbarrier) {
   if (found >= maxFindings || !reported.insert({before.line, now.line}).second)
     return;
   ++found;
@@ -614,24 +715,39 @@ void RaceDetector::reportRace(const AccessEvent &e, const Entry &before, const E
     std::snprintf(hex, sizeof hex, "0x%llx", static_cast<unsigned long long>(address));
     where = std::string("global memory at ") + hex;
   } else if (e.space == Space::Shared) {
-    where = "shared memory at " + std::to_string(address);
+    where = (mbarrier ? "the mbarrier at shared offset " : "shared offset ") +
+            std::to_string(int64_t(address) - int64_t(sharedReserved(e.at.device)));
     if (owner != now.ctaId)
       where += " of another block";
   } else {
-    where = "tensor memory lane " + std::to_string(address / 2048) + ", column " + std::to_string(address % 2048 / 4);
+    where = "tensor memory lane " + std::to_string(address / 2048) + ", column " +
+            std::to_string(address % 2048 / 4);
   }
   Error error;
   error.kind = ErrorKind::Race;
-  error.message = "data race on " + where + ": the " + describe(now) + " and the earlier " + describe(before);
+  error.message = "data race on " + where + ": the " +
+                  (mbarrier ? describe(now, "use") : describe(now)) + " and the earlier " +
+                  (mbarrier ? describe(before, "initialisation") : describe(before));
   switch (v) {
   case Verdict::NoProxyFence:
-    error.message += " lack a fence.proxy.async between them: the thread that writes needs one before it releases";
+    error.message += mbarrier ? " lack a fence.mbarrier_init or fence.proxy.async between them"
+                              : " lack a fence.proxy.async between them: the thread that writes "
+                                "needs one before it releases";
     break;
-  case Verdict::Scope: error.message += " are of too small a scope for each other"; break;
+  case Verdict::NoTensorFence:
+    error.message += " lack tcgen05 fences between them: tcgen05.fence::before_thread_sync ahead "
+                     "of the release, "
+                     "tcgen05.fence::after_thread_sync behind the wait";
+    break;
+  case Verdict::Scope:
+    error.message += " are of too small a scope for each other";
+    break;
   default:
-    error.message += !before.lanes && before.write && now.lanes ? " are not ordered: nothing waited for the operation to complete"
-                     : !before.lanes && now.write               ? " are not ordered: the operation may still be using this memory"
-                                                                : " are not ordered by any barrier, release or wait";
+    error.message += !before.lanes && before.write && now.lanes
+                         ? " are not ordered: nothing waited for the operation to complete"
+                     : !before.lanes && now.write
+                         ? " are not ordered: the operation may still be using this memory"
+                         : " are not ordered by any barrier, release or wait";
   }
   error.line = now.line;
   error.source = sourceOf(e.at);

@@ -38,7 +38,8 @@ public:
   void asyncIssue(const AsyncEvent &e) override;
   void asyncComplete(const AsyncEvent &e, bool readsDone) override;
   void wait(const WaitEvent &e) override;
-  void registersInFlight(const AsyncEvent &e, const uint32_t *regs, unsigned count, bool written) override;
+  void registersInFlight(const AsyncEvent &e, const uint32_t *regs, unsigned count,
+                         bool written) override;
   void ctaStart(const WarpRef &at, unsigned warps) override;
   void ctaEnd(const WarpRef &at) override;
   unsigned findings() const { return found; }
@@ -48,9 +49,10 @@ private:
   struct Lanes {
     uint32_t mask = 0;
     checks::Clocks known;
+    checks::Clock tensor;    ///< of known.tensor, with a tcgen05.fence::after_thread_sync
     checks::Clocks released; ///< at the last fence
     Scope releasedScope = Scope::None;
-    checks::Clocks seen;     ///< read without acquire, for a later fence
+    checks::Clocks seen; ///< read without acquire, for a later fence
   };
   struct WarpState {
     uint64_t time = 1;
@@ -64,15 +66,19 @@ private:
     unsigned issuers = 0; ///< warps that issued their part of a wgmma
     std::string role;
     checks::Clocks known;
+    checks::Clock tensor;
     /// Components and values that tell of its completion, by the block whose memory it is.
-    struct Completion { uint64_t owner, key, value; };
+    struct Completion {
+      uint64_t owner, key, value;
+    };
     std::vector<Completion> completions;
   };
   struct Barrier {
     checks::Clocks arriving, complete;
-    uint64_t first = 0, last = 0; ///< values before the first phase, after the last
+    uint64_t first = 0, last = 0;              ///< values before the first phase, after the last
     std::map<uint64_t, checks::Clocks> phases; ///< named and cluster barriers
     bool initialised = false;
+    bool visible = false; ///< to the async proxy
     checks::Entry init;
   };
   struct Flag { ///< what a release at an address carries
@@ -86,31 +92,43 @@ private:
     checks::Shadow shared, tensor;
     std::map<uint64_t, Barrier> mbarriers;
     Barrier named[16];
+    std::vector<uint64_t> invisible; ///< mbarriers that no fence has made visible
     bool ended = false;
   };
-  enum class Verdict : uint8_t { Ordered, Unordered, NoProxyFence, Scope };
+  enum class Verdict : uint8_t { Ordered, Unordered, NoProxyFence, NoTensorFence, Scope };
+  /// What the agent of an access knows.
+  struct View {
+    const checks::Clocks &known;
+    const checks::Clock &tensor;
+  };
 
   WarpState *warp(const WarpRef &at);
   /// The lanes, split from others so that they can learn something alone.
   template <class F> void each(WarpState &w, uint32_t lanes, F f);
   Lanes *of(WarpState &w, unsigned lane);
-  uint64_t ownKey(const WarpRef &at) const { return checks::component(at.ctaId, checks::Part::Threads, at.warp); }
+  uint64_t ownKey(const WarpRef &at) const {
+    return checks::component(at.ctaId, checks::Part::Threads, at.warp);
+  }
   void publish(const WarpRef &at, WarpState &w, uint32_t lanes, checks::Clocks &into);
   void acquire(WarpState &w, uint32_t lanes, const checks::Clocks &from);
   void merge(const WarpRef &at, WarpState &w, uint32_t lanes);
   void mbarrier(const SyncEvent &e, WarpState *w);
   void flags(const AccessEvent &e, WarpState &w);
-  Verdict order(const checks::Entry &before, const checks::Entry &now, const checks::Clocks &known, Space space, uint64_t owner);
+  Verdict order(const checks::Entry &before, const checks::Entry &now, const View &view,
+                Space space, uint64_t owner);
   bool completionKnown(const checks::Entry &e, const checks::Clock &clock, uint64_t owner);
-  void touch(checks::Shadow &shadow, const AccessEvent &e, uint64_t address, uint64_t owner, const checks::Entry &entry,
-             const checks::Clocks &known);
-  void reportRace(const AccessEvent &e, const checks::Entry &before, const checks::Entry &now, Verdict v, uint64_t address, uint64_t owner);
-  std::string describe(const checks::Entry &e);
+  void touch(checks::Shadow &shadow, const AccessEvent &e, uint64_t address, uint64_t owner,
+             const checks::Entry &entry, const View &view);
+  void reportRace(const AccessEvent &e, const checks::Entry &before, const checks::Entry &now,
+                  Verdict v, uint64_t address, uint64_t owner, bool mbarrier = false);
+  void makeVisible(const FenceEvent &e);
+  void checkVisible(const SyncEvent &e, Barrier &b, const Operation &op);
+  std::string describe(const checks::Entry &e, const char *what = nullptr);
 
   std::map<uint64_t, Block> blocks; ///< by ctaId
   Block *lastBlock = nullptr;
   std::unordered_map<uint64_t, Operation> operations;
-  std::map<uint64_t, Barrier> clusters; ///< by clusterId
+  std::map<uint64_t, Barrier> clusters;                    ///< by clusterId
   std::unordered_map<uint64_t, std::vector<Flag>> flagged; ///< by address
   checks::Shadow global;
   std::set<std::pair<uint32_t, uint32_t>> reported;

@@ -20,10 +20,12 @@ void Cell::add(const Entry &e) {
     });
   } else {
     for (Entry &o : entries) {
-      if (o.write || o.ctaId != e.ctaId || o.warp != e.warp || (o.lanes == 0) != (e.lanes == 0) || o.strong != e.strong)
+      if (o.write || o.ctaId != e.ctaId || o.warp != e.warp || (o.lanes == 0) != (e.lanes == 0) ||
+          o.strong != e.strong)
         continue;
       // Later reads of the same lanes stand for the earlier ones.
-      bool covers = (o.lanes & ~e.lanes) == 0 && (o.bytes & ~e.bytes) == 0 && o.when <= e.when && (e.lanes || o.when == e.when);
+      bool covers = (o.lanes & ~e.lanes) == 0 && (o.bytes & ~e.bytes) == 0 && o.when <= e.when &&
+                    (e.lanes || o.when == e.when);
       if (covers) {
         o = e;
         return;

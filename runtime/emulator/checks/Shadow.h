@@ -16,12 +16,12 @@ namespace heddle::emulator::checks {
 
 /// An access that later ones may conflict with.
 struct Entry {
-  uint64_t ctaId = 0;  ///< of the issuer
-  uint64_t when = 0;   ///< time of the warp, or the operation
-  uint32_t lanes = 0;  ///< 0: `when` is an operation
+  uint64_t ctaId = 0; ///< of the issuer
+  uint64_t when = 0;  ///< time of the warp, or the operation
+  uint32_t lanes = 0; ///< 0: `when` is an operation
   uint32_t line = 0;
   uint32_t loc = 0;
-  uint16_t bytes = 0;  ///< mask within the cell
+  uint16_t bytes = 0; ///< mask within the cell
   uint8_t warp = 0;
   bool write = false, atomic = false, strong = false, asyncProxy = false;
   Scope scope = Scope::None;

@@ -229,6 +229,7 @@ void Builder::build(const Function &entry) {
       work.push_back({c, false});
     }
   }
+  markAsyncRegisters(program);
   orderProgram(program, functionStarts_);
 }
 

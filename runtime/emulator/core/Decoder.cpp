@@ -288,6 +288,7 @@ const std::vector<Operand> &Decode::vector(const Operand &o, const char *what) c
 uint32_t Decode::list(const std::vector<Opnd> &operands) {
   auto at = uint32_t(b.program.lists.size());
   b.program.lists.insert(b.program.lists.end(), operands.begin(), operands.end());
+  i.listed = uint16_t(operands.size());
   return at;
 }
 

@@ -182,6 +182,8 @@ private:
   size_t tempsUsed_[4] = {};
 };
 
+/// Sets TouchesAsync (Registers.cpp).
+void markAsyncRegisters(Program &program);
 /// Fills Program::rank and marks leaders (Order.cpp).
 void orderProgram(Program &program, const std::vector<uint32_t> &functionStarts);
 

@@ -39,6 +39,8 @@ enum InstrFlag : uint8_t {
   Leader = 4,  ///< may be reached from elsewhere than the instruction before
   Aligned = 8, ///< all live lanes of the warp must execute it together
   Uniform = 16, ///< with Aligned: a predicate must not split the lanes
+  TouchesAsync = 32, ///< has operands that an instruction with UsesLater names as well
+  UsesLater = 64,    ///< reads or writes the registers of its list after its issue
 };
 
 struct Instr {
@@ -52,7 +54,8 @@ struct Instr {
   Sem sem = Sem::Weak;
   Scope scope = Scope::None;
   uint8_t mode = 0, sub = 0, round = 0;
-  uint16_t count = 0;  ///< operands in the list
+  uint16_t listed = 0; ///< operands in the list
+  uint16_t count = 0;  ///< the same, or what the family makes of it
   uint32_t list = 0;   ///< first operand in Program::lists
   uint32_t target = 0; ///< branches
   uint32_t line = 0, loc = 0;

@@ -159,6 +159,8 @@ uint64_t MachineImpl::runWarp(Warp &w, uint64_t quantum) {
             return ran;
         }
         w.exec = mask;
+        if ((i.flags & TouchesAsync) && !touchRegisters(w, i)) [[unlikely]]
+          return ran;
         w.next = g->pc + 1;
         i.fn(w, i);
         if (w.signal & (SigBlocked | SigStop)) [[unlikely]]

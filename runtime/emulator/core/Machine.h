@@ -83,6 +83,14 @@ void failAsync(MachineImpl &m, const AsyncOp &op, ErrorKind kind, const std::str
 /// rank and offset; false after w.fail.
 bool sharedAddress(Warp &w, const Instr &i, int lane, Space space, uint64_t address, unsigned &rank, uint32_t &offset);
 
+// Registers of asynchronous instructions (Registers.cpp). The first `written` operands of
+// the list of `i` are written, the others read; `fenced`: only after a wgmma.fence. False
+// after w.fail.
+bool touchRegisters(Warp &w, const Instr &i);
+bool claimRegisters(Warp &w, const Instr &i, unsigned written, bool fenced);
+void releaseRegisters(Warp &w, const Instr &i, unsigned written);
+void fenceRegisters(Warp &w);
+
 // mbarriers (ops/Mbarrier.cpp).
 Mbarrier *findMbarrier(Warp &w, const Instr &i, int lane, unsigned rank, uint32_t offset);
 void mbarrierArrive(MachineImpl &m, Cta &cta, uint32_t offset, Mbarrier &b, uint32_t count, int64_t tx);

@@ -113,6 +113,13 @@ struct AsyncGroups {
 
 struct WgmmaOp;
 
+/// A register that an asynchronous instruction reads or writes after its issue.
+struct RegisterUse {
+  uint16_t reads = 0, writes = 0; ///< instructions in flight
+  bool touched = false;          ///< accessed by others since the last wgmma.fence
+  uint32_t line = 0;             ///< of the latest such instruction
+};
+
 struct Warp {
   // What instructions use most.
   uint32_t *bases[4] = {};
@@ -147,6 +154,8 @@ struct Warp {
   struct WgmmaGroup { std::vector<std::shared_ptr<WgmmaOp>> ops; };
   std::vector<std::shared_ptr<WgmmaOp>> wgmmaOpen;
   std::list<WgmmaGroup> wgmmaGroups;
+  std::vector<RegisterUse> registerUse; ///< by register; empty until one is used so
+  bool wgmmaFenced = false;
   uint64_t wgmmaIssued = 0; ///< wgmma instructions of this warp so far
   std::vector<AsyncRef> tcgenLd, tcgenSt;
   AsyncRef tcgenLast;       ///< the tcgen05 operation issued last by a thread of the warp

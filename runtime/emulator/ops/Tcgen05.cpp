@@ -134,6 +134,29 @@ void execDealloc(Warp &w, const Instr &i) {
   for (const AsyncRef &op : a.cluster->async)
     if (op->cta == &a && !op->done && (op->kind == AsyncKind::TcgenMma || op->kind == AsyncKind::TcgenCp || op->kind == AsyncKind::TcgenLd || op->kind == AsyncKind::TcgenSt))
       return w.fail(i, ErrorKind::Barrier, "tensor memory is freed while the tcgen05 operation of line " + std::to_string(op->at.line) + " is in flight", l);
+  if (w.m->observer) { // to others, memory that is freed is memory that changes
+    uint64_t row[32], owner[32];
+    for (unsigned lane = 0; lane < 128 && !w.m->failed; lane += 32) {
+      for (unsigned k = 0; k < 32; ++k) {
+        row[k] = uint64_t(lane + k) << 16 | address;
+        owner[k] = a.id;
+      }
+      AccessEvent e;
+      e.at = w.ref(i);
+      e.lanes = ~0u;
+      e.space = Space::Tensor;
+      e.write = true;
+      e.bytes = columns * 4;
+      e.address = row;
+      e.owner = owner;
+      e.count = 32;
+      w.m->observer->access(e);
+    }
+    if (w.m->failed) {
+      w.signal |= SigStop;
+      return;
+    }
+  }
   std::fill_n(a.tmemUsed.begin() + u, columns / unitColumns, uint8_t(0));
   a.cluster->bump();
   w.m->noteProgress();
@@ -210,6 +233,8 @@ void execMove(Warp &w, const Instr &i) {
       offsets.push_back(list[k].offset() * 4);
     }
   }
+  if (!f.store && !claimRegisters(w, i, i.count, false))
+    return;
   auto &pending = f.store ? w.tcgenSt : w.tcgenLd;
   pending.push_back(op);
   w.m->submit(*w.cta->cluster, op);
@@ -240,6 +265,9 @@ void execTcgenWait(Warp &w, const Instr &i) { // i.sub 0 ld, 1 st
     e.count = unsigned(ops.size());
     w.m->observer->wait(e);
   }
+  if (!i.sub)
+    for (const AsyncRef &op : pending)
+      releaseRegisters(w, *op->instr, op->instr->count);
   pending.clear();
 }
 
@@ -286,7 +314,7 @@ void decodeTmemMove(Decode &d, bool store) {
   d.i.list = d.list(regs);
   d.i.count = uint16_t(regs.size());
   d.i.ext = d.own(f);
-  d.i.flags |= Aligned;
+  d.i.flags |= store ? Aligned : Aligned | UsesLater;
   d.i.fn = execMove;
   d.emit();
 }

@@ -108,6 +108,8 @@ void execMmaAsync(Warp &w, const Instr &i) {
       return w.fail(i, ErrorKind::Operand, "lanes give different descriptors", l);
   if (predBits(w, i.c) != 0 && predBits(w, i.c) != ~0u)
     return w.fail(i, ErrorKind::Operand, "lanes give different scale-d predicates");
+  if (!claimRegisters(w, i, f.regs.d, true))
+    return;
   // The first warp creates the operation, the others join it.
   std::shared_ptr<WgmmaOp> op;
   for (auto &o : wg.ops)
@@ -158,6 +160,13 @@ void execMmaAsync(Warp &w, const Instr &i) {
   }
 }
 
+void execWgmmaFence(Warp &w, const Instr &i) {
+  if (!wholeWarpgroup(w, i))
+    return;
+  fenceRegisters(w);
+  execFence(w, i);
+}
+
 void execWgmmaCommit(Warp &w, const Instr &i) {
   if (!wholeWarpgroup(w, i))
     return;
@@ -178,6 +187,8 @@ void execWgmmaWait(Warp &w, const Instr &i) {
   for (size_t k = 0; k < check; ++k) {
     for (auto &op : w.wgmmaGroups.front().ops)
       ops.push_back(op->id);
+    for (auto &op : w.wgmmaGroups.front().ops)
+      releaseRegisters(w, *op->instr, op->form->regs.d);
     w.wgmmaGroups.pop_front();
   }
   if (w.m->observer) {
@@ -265,7 +276,7 @@ void decodeMmaAsync(Decode &d) {
   d.i.list = d.list(regs);
   d.i.count = uint16_t(regs.size());
   d.i.ext = d.own(f);
-  d.i.flags |= Aligned;
+  d.i.flags |= Aligned | UsesLater;
   d.i.fn = execMmaAsync;
   d.emit();
 }
@@ -289,7 +300,7 @@ void decodeWgmma(Decode &d) {
   } else {
     d.operands(0);
     d.i.sub = uint8_t(FenceKind::WgmmaFence);
-    d.i.fn = kind == 1 ? execFence : execWgmmaCommit;
+    d.i.fn = kind == 1 ? execWgmmaFence : execWgmmaCommit;
   }
   d.emit();
 }

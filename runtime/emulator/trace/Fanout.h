@@ -36,7 +36,8 @@ public:
   void wait(const WaitEvent &e) override {
     each([&](Observer &o) { o.wait(e); });
   }
-  void registersInFlight(const AsyncEvent &e, const uint32_t *regs, unsigned count, bool written) override {
+  void registersInFlight(const AsyncEvent &e, const uint32_t *regs, unsigned count,
+                         bool written) override {
     each([&](Observer &o) { o.registersInFlight(e, regs, count, written); });
   }
   void ctaStart(const WarpRef &at, unsigned warps) override {

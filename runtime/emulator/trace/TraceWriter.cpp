@@ -23,12 +23,16 @@ static std::string quote(std::string_view s) {
 }
 
 static std::string_view asyncName(AsyncKind k) {
-  static constexpr std::string_view names[] = {"cp.async",    "bulk copy", "tensor copy", "wgmma", "tcgen05.mma",        "tcgen05.cp",
-                                               "tcgen05.commit", "tcgen05.ld", "tcgen05.st", "mbarrier arrive", "launch cancel"};
+  static constexpr std::string_view names[] = {"cp.async",        "bulk copy",    "tensor copy",
+                                               "wgmma",           "tcgen05.mma",  "tcgen05.cp",
+                                               "tcgen05.commit",  "tcgen05.ld",   "tcgen05.st",
+                                               "mbarrier arrive", "launch cancel"};
   return names[size_t(k)];
 }
 
-static std::string place(const WarpRef &at) { return ",\"pid\":" + std::to_string(at.ctaId) + ",\"tid\":" + std::to_string(at.warp); }
+static std::string place(const WarpRef &at) {
+  return ",\"pid\":" + std::to_string(at.ctaId) + ",\"tid\":" + std::to_string(at.warp);
+}
 
 void TraceWriter::emit(std::string event) {
   if (events.size() < maxEvents)
@@ -42,8 +46,8 @@ TraceWriter::Track &TraceWriter::track(const WarpRef &at) {
   if (fresh) {
     it->second.start = now();
     it->second.role = at.role.empty() ? "warp" : std::string(at.role);
-    emit("{\"ph\":\"M\",\"name\":\"thread_name\"" + place(at) + ",\"args\":{\"name\":" +
-         quote(it->second.role + " " + std::to_string(at.warp)) + "}}");
+    emit("{\"ph\":\"M\",\"name\":\"thread_name\"" + place(at) +
+         ",\"args\":{\"name\":" + quote(it->second.role + " " + std::to_string(at.warp)) + "}}");
   }
   return it->second;
 }
@@ -53,8 +57,9 @@ void TraceWriter::flush(const WarpRef &at, Track &t) {
   if (!w.kept)
     return;
   counted.blockedTime += w.to - w.from;
-  emit("{\"ph\":\"X\",\"cat\":\"wait\",\"name\":" + quote(w.why) + place(at) + ",\"ts\":" + std::to_string(w.from) +
-       ",\"dur\":" + std::to_string(w.to - w.from) + ",\"args\":{\"line\":" + std::to_string(w.line) + "}}");
+  emit("{\"ph\":\"X\",\"cat\":\"wait\",\"name\":" + quote(w.why) + place(at) +
+       ",\"ts\":" + std::to_string(w.from) + ",\"dur\":" + std::to_string(w.to - w.from) +
+       ",\"args\":{\"line\":" + std::to_string(w.line) + "}}");
   w.kept = false;
 }
 
@@ -79,16 +84,17 @@ void TraceWriter::resumed(const WarpRef &at) {
 }
 
 void TraceWriter::ctaStart(const WarpRef &at, unsigned) {
-  emit("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(at.ctaId) + ",\"args\":{\"name\":\"device " +
-       std::to_string(at.device) + " cta (" + std::to_string(at.cta.x) + "," + std::to_string(at.cta.y) + "," +
-       std::to_string(at.cta.z) + ")\"}}");
+  emit("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(at.ctaId) +
+       ",\"args\":{\"name\":\"device " + std::to_string(at.device) + " cta (" +
+       std::to_string(at.cta.x) + "," + std::to_string(at.cta.y) + "," + std::to_string(at.cta.z) +
+       ")\"}}");
 }
 
 void TraceWriter::warpEnd(const WarpRef &at) {
   Track &t = track(at);
   flush(at, t);
-  emit("{\"ph\":\"X\",\"cat\":\"role\",\"name\":" + quote(t.role) + place(at) + ",\"ts\":" + std::to_string(t.start) +
-       ",\"dur\":" + std::to_string(now() - t.start) + "}");
+  emit("{\"ph\":\"X\",\"cat\":\"role\",\"name\":" + quote(t.role) + place(at) +
+       ",\"ts\":" + std::to_string(t.start) + ",\"dur\":" + std::to_string(now() - t.start) + "}");
 }
 
 void TraceWriter::asyncIssue(const AsyncEvent &e) {
@@ -104,19 +110,23 @@ void TraceWriter::asyncComplete(const AsyncEvent &e, bool readsDone) {
   auto it = issued.find(e.op);
   if (it == issued.end())
     return;
-  std::string common = ",\"cat\":\"async\",\"name\":" + quote(asyncName(e.kind)) + ",\"id\":" + std::to_string(e.op) + place(e.at);
-  emit("{\"ph\":\"b\"" + common + ",\"ts\":" + std::to_string(it->second) + ",\"args\":{\"line\":" + std::to_string(e.at.line) + "}}");
+  std::string common = ",\"cat\":\"async\",\"name\":" + quote(asyncName(e.kind)) +
+                       ",\"id\":" + std::to_string(e.op) + place(e.at);
+  emit("{\"ph\":\"b\"" + common + ",\"ts\":" + std::to_string(it->second) +
+       ",\"args\":{\"line\":" + std::to_string(e.at.line) + "}}");
   emit("{\"ph\":\"e\"" + common + ",\"ts\":" + std::to_string(now()) + "}");
   issued.erase(it);
 }
 
 void TraceWriter::sync(const SyncEvent &e) {
   track(e.at);
-  if (e.kind == SyncKind::BarWait || e.kind == SyncKind::ClusterWait || e.kind == SyncKind::MbarWait)
+  if (e.kind == SyncKind::BarWait || e.kind == SyncKind::ClusterWait ||
+      e.kind == SyncKind::MbarWait)
     ++counted.barrierWaits;
   if (e.kind == SyncKind::MbarPhase)
-    emit("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mbarrier\",\"name\":\"mbarrier " + std::to_string(e.address) + " phase " +
-         std::to_string(e.phase) + "\"" + place(e.at) + ",\"ts\":" + std::to_string(now()) + "}");
+    emit("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mbarrier\",\"name\":\"mbarrier " +
+         std::to_string(e.address) + " phase " + std::to_string(e.phase) + "\"" + place(e.at) +
+         ",\"ts\":" + std::to_string(now()) + "}");
 }
 
 /// 32 banks of 4 bytes; lanes that name the same word share it. A warp takes as many

@@ -67,6 +67,7 @@ mbarrier.init.shared.b64 [%r1], 1;
 mbarrier.init.shared.b64 [%r1+8], 1;
 mbarrier.init.shared.b64 [%r1+16], 1;
 mbarrier.init.shared.b64 [%r1+24], 1;
+fence.mbarrier_init.release.cluster;
 READY:
 bar.sync 0;
 mov.u32 %r2, 0;
@@ -293,8 +294,10 @@ tcgen05.wait::st.sync.aligned;
 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r5}, [%r4];
 tcgen05.wait::ld.sync.aligned;
 st.global.u32 [%d61], %r5;
+tcgen05.fence::before_thread_sync;
 bar.sync 1;
 @%p2 bra END;
+tcgen05.fence::after_thread_sync;
 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 32;
 END:
 )";
@@ -331,7 +334,8 @@ static void expectClean(Kernel k, Right right, unsigned seeds) {
   }
 }
 
-static void expectReported(const Kernel &correct, Right right, const std::vector<Mutation> &mutations) {
+static void expectReported(const Kernel &correct, Right right,
+                           const std::vector<Mutation> &mutations) {
   for (const Mutation &m : mutations) {
     Kernel k = correct;
     k.body = mutate(k.body, m);
@@ -363,42 +367,58 @@ TEST(EmulatorRaces, BrokenRings) {
       ring(), ringRight,
       {{"no proxy fence", "fence.proxy.async.shared::cta;\n", "", "fence.proxy.async"},
        {"consumer does not wait", "@!%p4 bra FULL;\n", "", ""},
-       {"consumer waits for the other parity", "and.b32 %r4, %r4, 1;\nshl.b32 %r5, %r3, 3;\nadd.u32 %r5, %r5, %r1;\nshl.b32 %r6",
-        "not.b32 %r4, %r4;\nand.b32 %r4, %r4, 1;\nshl.b32 %r5, %r3, 3;\nadd.u32 %r5, %r5, %r1;\nshl.b32 %r6", ""},
+       {"consumer waits for the other parity",
+        "and.b32 %r4, %r4, 1;\nshl.b32 %r5, %r3, 3;\nadd.u32 %r5, %r5, %r1;\nshl.b32 %r6",
+        "not.b32 %r4, %r4;\nand.b32 %r4, %r4, 1;\nshl.b32 %r5, %r3, 3;\nadd.u32 %r5, %r5, "
+        "%r1;\nshl.b32 %r6",
+        ""},
        {"slot refilled before its release", "@!%p4 bra EMPTY;\n", "", "data race"},
        {"producer waits for the other parity", "not.b32 %r4, %r4;\n", "", "role load"},
        {"no release", "@!%p1 mbarrier.arrive.shared.b64 _, [%r5+16];\n", "", "mbarrier"},
-       {"released too early", "ld.shared.u32 %r8, [%r6+128];\nadd.u32 %r7, %r7, %r8;\nbar.warp.sync 0xffffffff;\n@!%p1 mbarrier.arrive.shared.b64 _, [%r5+16];\n",
-        "@!%p1 mbarrier.arrive.shared.b64 _, [%r5+16];\nld.shared.u32 %r8, [%r6+128];\nadd.u32 %r7, %r7, %r8;\nbar.warp.sync 0xffffffff;\n", "data race"},
+       {"released too early",
+        "ld.shared.u32 %r8, [%r6+128];\nadd.u32 %r7, %r7, %r8;\nbar.warp.sync 0xffffffff;\n@!%p1 "
+        "mbarrier.arrive.shared.b64 _, [%r5+16];\n",
+        "@!%p1 mbarrier.arrive.shared.b64 _, [%r5+16];\nld.shared.u32 %r8, [%r6+128];\nadd.u32 "
+        "%r7, %r7, %r8;\nbar.warp.sync 0xffffffff;\n",
+        "data race"},
        {"released for the other lanes", "bar.warp.sync 0xffffffff;\n", "", "data race"},
        {"stored for the other lanes", "bar.warp.sync 0x0ffffffff;\n", "", "data race"},
-       {"relaxed release", "mbarrier.arrive.shared.b64 _, [%r5+16]", "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r5+16]", "data race"},
-       {"relaxed wait", "mbarrier.try_wait.parity.shared.b64 %p4, [%r5], %r4", "mbarrier.try_wait.parity.relaxed.cta.shared.b64 %p4, [%r5], %r4", "data race"},
+       {"relaxed release", "mbarrier.arrive.shared.b64 _, [%r5+16]",
+        "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r5+16]", "data race"},
+       {"relaxed wait", "mbarrier.try_wait.parity.shared.b64 %p4, [%r5], %r4",
+        "mbarrier.try_wait.parity.relaxed.cta.shared.b64 %p4, [%r5], %r4", "data race"},
        {"too few bytes expected", "_, [%r5], 128", "_, [%r5], 64", ""},
        {"too many bytes expected", "_, [%r5], 128", "_, [%r5], 144", "mbarrier"},
        {"barriers not yet initialised", "READY:\nbar.sync 0;\n", "READY:\n", ""},
+       {"barriers not shown to the async proxy", "fence.mbarrier_init.release.cluster;\n", "",
+        "fence.mbarrier_init"},
        {"store not waited for", "cp.async.bulk.wait_group 0;\n", "", "in flight"},
-       {"staging overwritten", "cp.async.bulk.wait_group 0;\n", "st.shared.u32 [%r9+512], 0;\ncp.async.bulk.wait_group 0;\n", "data race"},
-       {"slot not the barrier's", "shl.b32 %r6, %r3, 7;\nadd.u32 %r6, %r6, %r1;\n", "mov.u32 %r6, %r1;\n", ""}});
+       {"staging overwritten", "cp.async.bulk.wait_group 0;\n",
+        "st.shared.u32 [%r9+512], 0;\ncp.async.bulk.wait_group 0;\n", "data race"},
+       {"slot not the barrier's", "shl.b32 %r6, %r3, 7;\nadd.u32 %r6, %r6, %r1;\n",
+        "mov.u32 %r6, %r1;\n", ""}});
 }
 
 TEST(EmulatorRaces, BrokenStages) {
-  expectReported(stages(), stagesRight,
-                 {{"no wait", "cp.async.wait_group 1;\n", "", ""},
-                  {"waits for one group too few", "cp.async.wait_group 1;\n", "cp.async.wait_group 2;\n", ""},
-                  {"no barrier after the wait", "bar.sync 0;\n", "", "data race"},
-                  {"no barrier before the refill", "bar.sync 1;\n", "", "data race"}});
+  expectReported(
+      stages(), stagesRight,
+      {{"no wait", "cp.async.wait_group 1;\n", "", ""},
+       {"waits for one group too few", "cp.async.wait_group 1;\n", "cp.async.wait_group 2;\n", ""},
+       {"no barrier after the wait", "bar.sync 0;\n", "", "data race"},
+       {"no barrier before the refill", "bar.sync 1;\n", "", "data race"}});
 }
 
 TEST(EmulatorRaces, BrokenFlags) {
-  expectReported(flag(), flagRight,
-                 {{"relaxed store", "st.release.gpu", "st.relaxed.gpu", "data race"},
-                  {"relaxed load", "ld.acquire.gpu", "ld.relaxed.gpu", "data race"},
-                  {"scope of the store", "st.release.gpu", "st.release.cta", "too small a scope"},
-                  {"scope of the load", "ld.acquire.gpu", "ld.acquire.cta", "too small a scope"},
-                  {"weak store", "st.release.gpu.global.u32 [%d63], 1", "st.global.u32 [%d63], 1", "data race"},
-                  {"no barrier before the release", "bar.sync 0;\n", "", "data race"},
-                  {"no barrier after the acquire", "SYNC:\nbar.sync 0;\n", "SYNC:\n", "data race"}});
+  expectReported(
+      flag(), flagRight,
+      {{"relaxed store", "st.release.gpu", "st.relaxed.gpu", "data race"},
+       {"relaxed load", "ld.acquire.gpu", "ld.relaxed.gpu", "data race"},
+       {"scope of the store", "st.release.gpu", "st.release.cta", "too small a scope"},
+       {"scope of the load", "ld.acquire.gpu", "ld.acquire.cta", "too small a scope"},
+       {"weak store", "st.release.gpu.global.u32 [%d63], 1", "st.global.u32 [%d63], 1",
+        "data race"},
+       {"no barrier before the release", "bar.sync 0;\n", "", "data race"},
+       {"no barrier after the acquire", "SYNC:\nbar.sync 0;\n", "SYNC:\n", "data race"}});
 }
 
 TEST(EmulatorRaces, FencesMakeRelaxedFlagsRight) {
@@ -410,18 +430,27 @@ TEST(EmulatorRaces, FencesMakeRelaxedFlagsRight) {
 }
 
 TEST(EmulatorRaces, BrokenMultiplications) {
-  expectReported(multiply(), multiplyRight,
-                 {{"no proxy fence", "fence.proxy.async.shared::cta;\n", "", "fence.proxy.async"},
-                  {"no barrier", "bar.sync 0;\n", "", ""},
-                  {"no wait", "wgmma.wait_group.sync.aligned 0;\n", "", ""},
-                  {"operands overwritten in flight", "wgmma.wait_group.sync.aligned 0;\n",
-                   "st.shared.b32 [%r1], 0;\nwgmma.wait_group.sync.aligned 0;\n", "data race"}});
+  expectReported(
+      multiply(), multiplyRight,
+      {{"no proxy fence", "fence.proxy.async.shared::cta;\n", "", "fence.proxy.async"},
+       {"no barrier", "bar.sync 0;\n", "", "data race"},
+       {"no wait", "wgmma.wait_group.sync.aligned 0;\n", "", "still writes"},
+       {"no register fence", "wgmma.fence.sync.aligned;\n", "", "wgmma.fence"},
+       {"no barrier before the operands are overwritten", "bar.sync 1;\n", "", "data race"},
+       {"operands overwritten in flight", "wgmma.wait_group.sync.aligned 0;\n",
+        "st.shared.b32 [%r1], 0;\nwgmma.wait_group.sync.aligned 0;\n", "data race"}});
 }
 
 TEST(EmulatorRaces, BrokenTensorMemory) {
   expectReported(tensorMemory(), tensorMemoryRight,
                  {{"store not waited for", "tcgen05.wait::st.sync.aligned;\n", "", ""},
-                  {"load not waited for", "tcgen05.wait::ld.sync.aligned;\n", "", ""},
+                  {"load not waited for", "tcgen05.wait::ld.sync.aligned;\n", "",
+                   "tcgen05.wait::ld before it"},
+                  {"freed while others load", "bar.sync 1;\n", "", "race on tensor memory"},
+                  {"no fence ahead of the barrier", "tcgen05.fence::before_thread_sync;\n", "",
+                   "lack tcgen05 fences"},
+                  {"no fence behind the barrier", "tcgen05.fence::after_thread_sync;\n", "",
+                   "lack tcgen05 fences"},
                   {"address not yet there", "READY:\nbar.sync 0;\n", "READY:\n", ""}});
 }
 
@@ -433,7 +462,8 @@ TEST(EmulatorRaces, AReportNamesBothSides) {
     k.options.seed = seed;
     o = runChecked(k);
     for (const Error &e : o.report.errors) {
-      if (e.kind != ErrorKind::Race || e.message.find("write by the bulk copy of line") == std::string::npos ||
+      if (e.kind != ErrorKind::Race ||
+          e.message.find("write by the bulk copy of line") == std::string::npos ||
           e.message.find("earlier read of line") == std::string::npos)
         continue;
       EXPECT_NE(e.line, 0u);

@@ -17,12 +17,17 @@ TEST(EmulatorTrace, WaitsCopiesAndBankConflicts) {
   k.threads = 64;
   k.shared = 16384;
   k.roles = {{"load \"quoted\"", 0, 1}, {"use", 1, 1}};
-  k.body = "mov.u32 %r1, smem;\nsetp.ne.u32 %p1, %r62, 0;\n@%p1 bra I;\nmbarrier.init.shared.b64 [%r1], 1;\n"
-           "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 128;\n"
-           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+128], [%d63], 128, [%r1];\nI: bar.sync 0;\n"
-           "X: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra X;\n"
-           "shl.b32 %r2, %r62, 7;\nadd.u32 %r2, %r2, %r1;\nst.shared.u32 [%r2+1024], %r62;\n" // 32 lanes, one bank
-           "shl.b32 %r2, %r62, 2;\nadd.u32 %r2, %r2, %r1;\nst.shared.u32 [%r2+10240], %r62;";  // 32 banks
+  k.body =
+      "mov.u32 %r1, smem;\nsetp.ne.u32 %p1, %r62, 0;\n@%p1 bra I;\nmbarrier.init.shared.b64 [%r1], "
+      "1;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 128;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+128], [%d63], 128, "
+      "[%r1];\nI: bar.sync 0;\n"
+      "X: mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;\n@!%p2 bra X;\n"
+      "shl.b32 %r2, %r62, 7;\nadd.u32 %r2, %r2, %r1;\nst.shared.u32 [%r2+1024], %r62;\n" // 32
+                                                                                         // lanes,
+                                                                                         // one bank
+      "shl.b32 %r2, %r62, 2;\nadd.u32 %r2, %r2, %r1;\nst.shared.u32 [%r2+10240], %r62;"; // 32 banks
   k.input.assign(32, 1);
   std::string error;
   const auto *t = heddle::target::findTarget(k.target);
@@ -57,7 +62,8 @@ TEST(EmulatorTrace, WaitsCopiesAndBankConflicts) {
   ASSERT_FALSE(json.is_discarded());
   unsigned waits = 0, issued = 0, completed = 0, roles = 0, named = 0;
   for (const auto &e : json["traceEvents"]) {
-    waits += e["ph"] == "X" && e["cat"] == "wait" && e["name"] == "mbarrier" && e["dur"].get<int>() > 0;
+    waits +=
+        e["ph"] == "X" && e["cat"] == "wait" && e["name"] == "mbarrier" && e["dur"].get<int>() > 0;
     issued += e["ph"] == "b" && e["name"] == "bulk copy";
     completed += e["ph"] == "e" && e["name"] == "bulk copy";
     roles += e["ph"] == "X" && e["cat"] == "role";

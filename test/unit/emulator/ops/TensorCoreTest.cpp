@@ -40,32 +40,44 @@ TEST(EmulatorWgmma, AccumulatesInGroups) {
   }
 }
 
-TEST(EmulatorWgmma, ResultsArriveOnlyWithTheWait) {
-  Kernel k = ones(wgmmaDesc + "mov.f32 %f1, 0f42280000;\nwgmma.fence.sync.aligned;\nsetp.ne.u32 %p2, %r1, %r1;\n" + mma +
-                  "wgmma.commit_group.sync.aligned;\nmov.f32 %f5, %f1;\nwgmma.wait_group.sync.aligned 0;\nst.global.v4.f32 [%d61], {%f5, %f1, %f2, %f3};", "sm_90a");
-  k.options.schedule = Schedule::LateAsync;
-  Outcome o = run(k);
-  ASSERT_EQ(o.error(), "");
-  EXPECT_EQ(o.outF(0), 42.0f);
-  EXPECT_EQ(o.outF(1), 16.0f);
+/// The text of the error of `body` under every schedule.
+static void expectRegisterError(const std::string &body, const std::string &target, const std::string &expected) {
+  for (Schedule schedule : {Schedule::RoundRobin, Schedule::LateAsync, Schedule::Random}) {
+    Kernel k = ones(body, target);
+    k.options.schedule = schedule;
+    Outcome o = run(k);
+    EXPECT_NE(o.error().find(expected), std::string::npos) << o.error();
+    ASSERT_FALSE(o.report.errors.empty());
+    EXPECT_EQ(o.kind(), ErrorKind::Race);
+  }
 }
 
-TEST(EmulatorWgmma, RegistersOfAAreReadLate) {
-  Kernel k = ones(wgmmaDesc + "mov.b32 %r7, 0x3f803f80;\nwgmma.fence.sync.aligned;\nsetp.ne.u32 %p2, %r1, %r1;\n"
-                  "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, {%r7, %r7, %r7, %r7}, %d1, %p2, 1, -1, 0;\n"
-                  "wgmma.commit_group.sync.aligned;\nmov.b32 %r7, 0;\nwgmma.wait_group.sync.aligned 0;\n" + out, "sm_90a");
-  k.options.schedule = Schedule::LateAsync;
-  Outcome o = run(k);
-  ASSERT_EQ(o.error(), "");
-  EXPECT_EQ(o.outF(0), 0.0f); // the registers were overwritten while the operation was in flight
+TEST(EmulatorWgmma, RegistersInFlight) {
+  const std::string start = wgmmaDesc + "mov.f32 %f1, 0f42280000;\nwgmma.fence.sync.aligned;\nsetp.ne.u32 %p2, %r1, %r1;\n" + mma +
+                            "wgmma.commit_group.sync.aligned;\n", end = "wgmma.wait_group.sync.aligned 0;\n" + out;
+  expectRegisterError(start + "mov.f32 %f5, %f1;\n" + end, "sm_90a", "read of a register that the instruction of line");
+  expectRegisterError(start + "mov.f32 %f4, %f5;\n" + end, "sm_90a", "write to a register that the instruction of line");
+  expectRegisterError(start + "st.global.v4.f32 [%d61], {%f1, %f2, %f3, %f4};\n" + end, "sm_90a", "still writes, expected wgmma.wait_group");
+  // A wait that leaves a group in flight is not enough.
+  expectRegisterError(start + "wgmma.wait_group.sync.aligned 1;\nmov.f32 %f5, %f1;\n" + end, "sm_90a", "still writes");
+  expectRegisterError(wgmmaDesc + "mov.b32 %r7, 0x3f803f80;\nwgmma.fence.sync.aligned;\nsetp.ne.u32 %p2, %r1, %r1;\n"
+                      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, {%r7, %r7, %r7, %r7}, %d1, %p2, 1, -1, 0;\n"
+                      "wgmma.commit_group.sync.aligned;\nmov.b32 %r7, 0;\n" + end, "sm_90a", "still reads");
+}
+
+TEST(EmulatorWgmma, RegistersNeedAFence) {
+  const std::string end = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" + out;
+  expectRegisterError(wgmmaDesc + "setp.ne.u32 %p2, %r1, %r1;\n" + mma + end, "sm_90a", "before the first wgmma");
+  expectRegisterError(wgmmaDesc + "wgmma.fence.sync.aligned;\nmov.f32 %f2, 0f00000000;\nsetp.ne.u32 %p2, %r1, %r1;\n" + mma + end, "sm_90a",
+                      "expected a wgmma.fence between");
 }
 
 TEST(EmulatorWgmma, Misuse) {
-  Kernel k = ones(wgmmaDesc + "setp.lt.u32 %p3, %r62, 96;\n@!%p3 exit;\n" + mma + "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;", "sm_90a");
+  Kernel k = ones(wgmmaDesc + "wgmma.fence.sync.aligned;\nsetp.lt.u32 %p3, %r62, 96;\n@!%p3 exit;\n" + mma + "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;", "sm_90a");
   Outcome o = run(k);
   EXPECT_EQ(o.kind(), ErrorKind::Deadlock);
   EXPECT_NE(o.report.text().find("all four warps"), std::string::npos);
-  k = ones(wgmmaDesc + mma + "wgmma.commit_group.sync.aligned;", "sm_90a");
+  k = ones(wgmmaDesc + "wgmma.fence.sync.aligned;\n" + mma + "wgmma.commit_group.sync.aligned;", "sm_90a");
   k.options.schedule = Schedule::LateAsync;
   EXPECT_NE(run(k).error().find("exits while an asynchronous operation"), std::string::npos);
   k = ones(wgmmaDesc + mma, "sm_100a");
@@ -100,12 +112,10 @@ TEST(EmulatorTcgen05, MultipliesAndLoads) {
 }
 
 TEST(EmulatorTcgen05, LoadedRegistersNeedTheWait) {
-  Kernel k = ones(tcgen("mov.b32 %r14, %r10;\ntcgen05.wait::ld.sync.aligned;\nst.global.v4.b32 [%d61], {%r14, %r11, %r12, %r13};\n"), "sm_100a");
-  k.options.schedule = Schedule::LateAsync;
-  Outcome o = run(k);
-  ASSERT_EQ(o.error(), "");
-  EXPECT_NE(o.outF(0), 32.0f);
-  EXPECT_EQ(o.outF(1), 32.0f);
+  expectRegisterError(tcgen("mov.b32 %r14, %r10;\ntcgen05.wait::ld.sync.aligned;\nst.global.v4.b32 [%d61], {%r14, %r11, %r12, %r13};\n"), "sm_100a",
+                      "still writes, expected tcgen05.wait::ld");
+  expectRegisterError(tcgen("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r10}, [%r9];\ntcgen05.wait::ld.sync.aligned;\n"), "sm_100a",
+                      "still uses, expected tcgen05.wait::ld");
 }
 
 TEST(EmulatorTcgen05, Misuse) {
