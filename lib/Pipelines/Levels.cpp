@@ -69,7 +69,11 @@ static void addRolesToNVVM(OpPassManager &pm) {
   kernel.addPass(warp::createCheckOrderingPass());
   kernel.addPass(warp::createVerifyRolesPass());
   pm.addPass(createConvertWarpToNVVMPass());
-  pm.addPass(createCanonicalizerPass());
+  // One walk folds what there is to fold: LLVM simplifies again.
+  GreedyRewriteConfig once;
+  once.setUseTopDownTraversal(false).setMaxIterations(1).setRegionSimplificationLevel(
+      GreedySimplifyRegionLevel::Disabled);
+  pm.addPass(createCanonicalizerPass(once));
   pm.addPass(createCSEPass());
 }
 

@@ -88,7 +88,9 @@ struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
       return !isa<scf::SCFDialect, cf::ControlFlowDialect, arith::ArithDialect, math::MathDialect,
                   vector::VectorDialect, memref::MemRefDialect, ub::UBDialect>(op->getDialect());
     });
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+    ConversionConfig config;
+    config.allowPatternRollback = false; // costs time, and a failure is final here
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       return signalPassFailure();
     annotateLoops(getOperation());
   }

@@ -67,6 +67,9 @@ Expected<void> Job::runStage(ModuleOp module, Level from) {
     pipeline.avoid += (pipeline.avoid.empty() ? "" : ";") + tuning::toString(g.schedule);
   pipeline.lineInfo = options.lineInfo;
   PassManager pm(module->getName());
+  // The verifier between passes finds our mistakes, not the user's. Of the last stage LLVM checks
+  // the result.
+  pm.enableVerifier(from != Level::NVVM);
   addPasses(pm, from, pipeline);
   bool ok = session.timing.measure("passes", [&] { return succeeded(pm.run(module)); });
   if (!ok)
