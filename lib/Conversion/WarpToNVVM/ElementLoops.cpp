@@ -27,6 +27,9 @@ using namespace heddle::warp;
 constexpr int64_t mostStraight = 640;
 /// Those of a loop's body; more hides latency better.
 constexpr int64_t mostInLoop = 384, mostInSlowLoop = 128;
+/// Elements of a turn that reads a matrix: so many loads are on their way together, and a turn
+/// waits for them as long as several hundred instructions take.
+constexpr int64_t leastWithReads = 16;
 
 /// Instructions of an element, roughly.
 static int64_t elementCost(Region &region) {
@@ -50,7 +53,10 @@ int64_t KernelLowering::elementsAtOnce(Region &region, AccType type, int64_t ext
   int64_t elements = type.getRows() * type.getCols() / (32 * role.warps);
   if (!slow && elements * cost <= mostStraight)
     return 0;
-  int64_t most = (slow ? mostInSlowLoop : mostInLoop) / std::max<int64_t>(cost, 1), unit = 8;
+  bool reads = false;
+  region.walk([&](ReadOp read) { reads |= read.getIndices().size() > 1; });
+  int64_t most = (slow ? mostInSlowLoop : mostInLoop) / std::max<int64_t>(cost, 1);
+  int64_t unit = reads && !slow ? leastWithReads : 8;
   while (unit < 32 && unit * 2 <= most)
     unit *= 2;
   return unit;

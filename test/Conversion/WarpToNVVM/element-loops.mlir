@@ -175,6 +175,40 @@ warp.kernel @any_alignment(%d: memref<?x?xf32> {warp.name = "D", warp.dims = ["M
 
 // -----
 
+!tile = !warp.tile<64x64xbf16>
+!out = !warp.pipe<smem, 2, !tile>
+!regs = !warp.pipe<regs, 1, !warp.acc<64x64xf32>>
+
+// So long a region would be built for 8 elements; one that reads a matrix is built for 16, whose
+// loads are on their way together.
+// CHECK-LABEL: llvm.func @reads_a_matrix
+warp.kernel @reads_a_matrix(%c: memref<64x64xf32> {warp.name = "C"}) attributes {target = "sm_90a", num_warps = 4 : i64,
+    shared_bytes = 20480 : i64} {
+  %zero = arith.constant 0 : index
+  %accs = warp.pipe "accumulator" : !regs
+  %out = warp.pipe "out" {offset = 1024 : i64, barriers = 0 : i64, producers = 4 : i64, consumers = 1 : i64} : !out
+  warp.role @mma stages ["mma"] warps 0 to 4 {
+    %acc = warp.acquire %accs : !regs
+    // CHECK: scf.for
+    // CHECK-COUNT-16: llvm.load {{.*}} -> f32
+    // CHECK-NOT: llvm.load {{.*}} -> f32
+    // CHECK: llvm.return
+    %t = warp.acquire %out : !out
+    warp.pack %acc columns 0 at (%zero, %zero) to %t : !warp.acc<64x64xf32>, !tile {
+    ^bb0(%x: f32, %i: index, %j: index):
+      %r = warp.read %c[%i, %j] : memref<64x64xf32>
+      %s = arith.addf %x, %r : f32
+      %u = math.tanh %s : f32
+      %v = math.erf %u : f32
+      %z = arith.truncf %v : f32 to bf16
+      warp.yield %z : bf16
+    }
+    warp.commit %out : !out
+  }
+}
+
+// -----
+
 !acc = !warp.pipe<tmem, 1, !warp.acc<128x128xf32>>
 
 // Tensor memory has run-time addresses: no switch. What is loaded in a turn is waited for in it.
