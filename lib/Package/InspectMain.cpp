@@ -8,6 +8,7 @@
 
 #include "heddle/Package/Inspect.h"
 #include "heddle/Package/Writer.h"
+#include "heddle/Support/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
@@ -148,11 +149,16 @@ int pkg::inspectMain(int argc, const char *const *argv, std::ostream &out, std::
   app.name("heddle-inspect");
   describeCommand(app, request);
   try {
+    if (auto empty = findEmptyArgument(argc, argv))
+      throw CLI::ParseError(*empty, CLI::ExitCodes::InvalidError);
     app.parse(argc, argv);
     if (!request.folder.empty() && !request.ptx && !request.cubin)
       throw CLI::ValidationError("--output: expected --extract-ptx or --extract-cubin with it");
+  } catch (const CLI::Success &success) {
+    return app.exit(success, out, err);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error, out, err) == 0 ? 0 : 2;
+    err << "heddle-inspect: error: " << error.what() << "\n";
+    return 2;
   }
   if (Expected<void> done = inspect(request, out); !done) {
     err << "heddle-inspect: error: " << done.error().message << "\n";

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/Package/Reader.h"
 
+#include "heddle/Package/Checksum.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -164,10 +166,13 @@ Expected<PackageFile> PackageFile::fromMemory(std::span<const uint8_t> bytes) tr
     file.owned.assign(bytes.begin(), bytes.end());
     file.view = file.owned;
   }
-  if (Expected<void> structure = checkStructure(file.view); !structure)
+  Expected<std::span<const uint8_t>> data = unsealed(file.view);
+  if (!data)
+    return data.takeError();
+  if (Expected<void> structure = checkStructure(*data); !structure)
     return structure.takeError();
   file.package = GetPackage(file.view.data());
-  if (Expected<void> meaning = validate(*file.package, file.view.size()); !meaning)
+  if (Expected<void> meaning = validate(*file.package, data->size()); !meaning)
     return meaning.takeError();
   return file;
 } catch (const std::bad_alloc &) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "heddle/Package/Writer.h"
 
+#include "heddle/Package/Checksum.h"
 #include "heddle/Package/Reader.h"
 
 #include <atomic>
@@ -91,6 +92,7 @@ Expected<std::vector<uint8_t>> pkg::packageBytes(const PackageT &package) {
   FinishPackageBuffer(builder, Package::Pack(builder, &stamped));
   std::vector<uint8_t> bytes(builder.GetBufferPointer(),
                              builder.GetBufferPointer() + builder.GetSize());
+  seal(bytes);
   Expected<PackageFile> reread = PackageFile::fromMemory(bytes);
   if (!reread) {
     Error error = reread.takeError();

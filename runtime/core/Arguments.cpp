@@ -247,9 +247,17 @@ Status bindArguments(const pkg::Kernel &kernel, std::span<const heddle_arg> args
     return {};
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].kind == HEDDLE_TENSOR && bound.extents[i] == 0) {
-      std::string_view name = kernel.args()->Get(i)->name()->string_view();
-      return mismatch(
-                 text("argument ", name, ": expected sizes of at least 1, got an empty tensor"))
+      const pkg::Arg &arg = *kernel.args()->Get(i);
+      std::string_view name = arg.name()->string_view();
+      unsigned dim = 0;
+      while (args[i].shape[dim] != 0)
+        ++dim;
+      int symbol = arg.shape()->Get(dim)->symbol();
+      return mismatch(text("argument ", name, ": expected size ", dim,
+                           symbol < 0 ? std::string()
+                                      : text(" (", kernel.symbols()->Get(symbol)->string_view(),
+                                             ")"),
+                           " to be at least 1 where the output is not empty, got 0"))
           .about(name);
     }
   return {};

@@ -98,7 +98,7 @@ Expected<std::vector<int64_t>> HeaderParser::tuple() {
     at = size_t(end - text.data());
     shape.push_back(size);
     if (shape.size() > maxRank)
-      return damaged("expected at most 32 dimensions");
+      return damaged("expected at most 32 dimensions in the header's shape, got more");
     if (!take(',') && text.substr(at).find_first_not_of(" \n\t") != text.substr(at).find(')'))
       return damaged("expected ',' or ')' in the header's shape");
   }

@@ -7,8 +7,11 @@
 
 #include "Options.h"
 #include "heddle-rt/heddle.h"
+#include "heddle/Support/CommandLine.h"
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 
 namespace heddle::run {
 
@@ -28,7 +31,7 @@ template <typename T> bool number(std::string_view text, T &value) {
 /// Splits "NAME=VALUE".
 std::pair<std::string, std::string> split(const std::string &text, const char *option) {
   size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     throw CLI::ValidationError(option, "expected NAME=VALUE, got '" + text + "'");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
@@ -103,7 +106,11 @@ void addOptions(CLI::App &app, Options &o) {
          "--no-check", [&o](int64_t) { o.check = CheckMode::None; }, "Do not compare")
       ->excludes(check);
   app.add_option("--tolerance", o.tolerance, "Largest relative error, in place of the type's")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string &given) {
+        double value = 0;
+        bool good = number(std::string_view(given), value) && std::isfinite(value) && value > 0;
+        return good ? "" : "expected a finite number over 0, got '" + given + "'";
+      });
   app.add_option("--time", o.timeRuns, "Time so many launches after a warm-up")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--variant", o.variant, "Run only this compiled form (from 1)")
@@ -126,11 +133,19 @@ std::optional<Options> parseOptions(int argc, char **argv, int &exitCode) {
   app.set_version_flag("--version", std::string("heddle-run ") + heddle_version());
   addOptions(app, options);
   try {
+    if (auto empty = findEmptyArgument(argc, argv))
+      throw CLI::ParseError(*empty, CLI::ExitCodes::InvalidError);
     app.parse(argc, argv);
     if (options.package.empty() && !options.listDevices)
-      throw CLI::RequiredError("package");
+      throw CLI::ParseError("expected a package to run; --help shows the options",
+                            CLI::ExitCodes::RequiredError);
+  } catch (const CLI::Success &success) {
+    app.exit(success);
+    exitCode = ExitPassed;
+    return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    exitCode = app.exit(error) == 0 ? ExitPassed : ExitUsage;
+    std::fprintf(stderr, "heddle-run: error: %s\n", error.what());
+    exitCode = ExitUsage;
     return std::nullopt;
   }
   return options;

@@ -121,8 +121,9 @@ Expected<void> Resolver::fromFiles() {
     const std::vector<int64_t> &shape = file->second.shape;
     std::string where = "input " + arg->name()->str();
     if (shape.size() != sizeOf(arg->shape()))
-      return usage(where + ": expected rank " + std::to_string(sizeOf(arg->shape())) +
-                   ", the file has " + listOf(shape));
+      return usage(where + ": expected " + std::to_string(sizeOf(arg->shape())) +
+                   " dimensions, the file has " + std::to_string(shape.size()) + " (" +
+                   listOf(shape) + ")");
     for (uint32_t i = 0; i < shape.size(); ++i) {
       const pkg::Dim &dim = *arg->shape()->Get(i);
       if (dim.symbol() >= 0) {

@@ -84,6 +84,10 @@ void printTiming(const Report &report) {
 }
 
 void printCheck(const CheckResult &check) {
+  if (check.ok && check.total == 0) {
+    std::printf("passed: %s is empty, there was nothing to compute\n", check.output.c_str());
+    return;
+  }
   std::printf("%s: %s relative error %.3g (at most %.3g), largest absolute error %.3g, %s%lld of "
               "%lld points\n",
               check.ok ? "passed" : "FAILED", check.output.c_str(), check.relativeError,

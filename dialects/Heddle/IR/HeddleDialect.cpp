@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Heddle/IR/HeddleDialect.h"
+#include "heddle/Support/Names.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -20,19 +21,6 @@ void HeddleDialect::initialize() {
       >();
 }
 
-/// A name that may stand in messages, manifests and generated C.
-static bool isIdentifier(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
-/// Words of size expressions, where names of dimensions stand as well.
-static bool isReserved(StringRef name) {
-  return llvm::is_contained<StringRef>({"constant", "symbol", "sm_count", "add", "sub", "mul",
-                                        "ceil_div", "floor_div", "mod", "min", "max"},
-                                       name);
-}
-
 static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> error, Type type, Attribute a) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto dims = dyn_cast<ArrayAttr>(a);
@@ -41,9 +29,9 @@ static LogicalResult verifyDims(function_ref<InFlightDiagnostic()> error, Type t
                    << ", got " << a;
   for (Attribute dim : dims) {
     auto name = dyn_cast<StringAttr>(dim);
-    if (!name || !isIdentifier(name))
+    if (!name || !heddle::isIdentifier(name.getValue()))
       return error() << "expected heddle.dims to hold names of letters, digits and _, got " << dim;
-    if (isReserved(name))
+    if (heddle::isReservedSize(name.getValue()))
       return error() << "expected heddle.dims without the reserved name " << name.getValue();
   }
   return success();
@@ -91,7 +79,7 @@ static LogicalResult verifyAttribute(function_ref<InFlightDiagnostic()> error, T
     return verifyLayout(error, type, attribute.getValue());
   if (name == "heddle.name") {
     auto text = dyn_cast<StringAttr>(attribute.getValue());
-    if (!text || !isIdentifier(text))
+    if (!text || !heddle::isIdentifier(text.getValue()))
       return error() << "expected heddle.name to be a name of letters, digits and _, got "
                      << attribute.getValue();
     return success();

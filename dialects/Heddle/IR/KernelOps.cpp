@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Heddle/IR/HeddleDialect.h"
+#include "heddle/Support/Names.h"
 #include "dialects/Heddle/IR/Shapes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -152,6 +153,8 @@ static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> error, Type
 }
 
 LogicalResult KernelOp::verify() {
+  if (!heddle::isIdentifier(getSymName()))
+    return emitOpError("expected a name of letters, digits and _, got ") << getSymNameAttr();
   llvm::StringSet<> names;
   for (auto [i, type] : llvm::enumerate(getArgumentTypes())) {
     Location loc = getArgument(i).getLoc();

@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Warp/IR/WarpDialect.h"
+#include "heddle/Support/Names.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace heddle::warp;
@@ -41,7 +43,42 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getResAttrsAttrName());
 }
 
+/// Names go into the manifest, the kernel's own into PTX as well; sizes of equal name are one.
+static LogicalResult verifyNames(KernelOp kernel) {
+  if (!heddle::isIdentifier(kernel.getSymName()))
+    return kernel.emitOpError("expected a name of letters, digits and _, got ")
+           << kernel.getSymNameAttr();
+  llvm::StringSet<> names;
+  for (unsigned i = 0; i < kernel.getFunctionType().getNumInputs(); ++i) {
+    auto function = cast<FunctionOpInterface>(kernel.getOperation());
+    if (Attribute name = function.getArgAttr(i, "warp.name")) {
+      auto text = dyn_cast<StringAttr>(name);
+      if (!text || !heddle::isIdentifier(text.getValue()))
+        return kernel.emitOpError("expected warp.name of argument ")
+               << i << " to be a name of letters, digits and _, got " << name;
+    }
+    if (!names.insert(kernel.getArgName(i)).second)
+      return kernel.emitOpError("expected arguments of different names, got ")
+             << kernel.getArgName(i) << " twice";
+    Attribute dims = function.getArgAttr(i, "warp.dims");
+    if (dims && !isa<ArrayAttr>(dims))
+      return kernel.emitOpError("expected warp.dims of argument ")
+             << i << " to be an array of names, got " << dims;
+    for (Attribute dim : dims ? cast<ArrayAttr>(dims).getValue() : ArrayRef<Attribute>()) {
+      auto text = dyn_cast<StringAttr>(dim);
+      if (!text || !heddle::isIdentifier(text.getValue()) ||
+          heddle::isReservedSize(text.getValue()))
+        return kernel.emitOpError("expected warp.dims of argument ")
+               << i << " to hold names of letters, digits and _ that are no words of size "
+               << "expressions, got " << dim;
+    }
+  }
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
+  if (failed(verifyNames(*this)))
+    return failure();
   if (!getFunctionType().getResults().empty())
     return emitOpError("expected no results, got ") << getFunctionType().getResults().size();
   if (getBody().empty())

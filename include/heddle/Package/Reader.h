@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Opens a package (.hdl) and checks all of it before anything else sees it. A file
+// Opens a package (.hdl) and checks all of it before anything else sees it: first its
+// checksum (Checksum.h), then every part, since a checksum can be forged. A file
 // that opened has only valid offsets, indices, expressions and names, so that its
 // users need no checks of their own; what depends on run-time sizes (grids, strides)
 // is still for them to check. Damaged and hostile files give an Error that names the
@@ -28,7 +29,7 @@
 namespace heddle::pkg {
 
 /// The format this reader knows (Package.format_version).
-inline constexpr uint32_t formatVersion = 1;
+inline constexpr uint32_t formatVersion = 2;
 
 // What a package may hold. Far above what the compiler writes; they bound the work that a
 // hostile file can cause.

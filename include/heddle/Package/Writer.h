@@ -24,7 +24,7 @@
 namespace heddle::pkg {
 
 /// The bytes of a .hdl file. Checks the package as a reader would, so that nothing is written that
-/// would not open; sets format_version. Equal packages give equal bytes.
+/// would not open; sets format_version and ends with a checksum. Equal packages give equal bytes.
 Expected<std::vector<uint8_t>> packageBytes(const PackageT &package);
 
 /// Writes a file atomically: into a new file in the same folder, flushed, then renamed. On failure

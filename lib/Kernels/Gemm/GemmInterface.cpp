@@ -175,11 +175,13 @@ void InterfaceBuilder::constrain(StringRef kind, ArrayRef<Attribute> expr, int64
                            field("value", value), field("what", what)}));
 }
 
-/// Sizes and indices are 32-bit on the device; rows may not overlap.
+/// Sizes and indices are 32-bit on the device; rows may not overlap. An empty result is no work,
+/// and launches nothing; a sum over nothing is not supported.
 void InterfaceBuilder::addConstraints() {
   for (const spec::Size *size : s.shapes.all())
     if (size->isDynamic()) {
-      constrain("at_least", {sizeAttr(*size)}, 1, "size " + size->name);
+      bool ofResult = llvm::is_contained(s.tensors[s.d].sizes, size);
+      constrain("at_least", {sizeAttr(*size)}, ofResult ? 0 : 1, "size " + size->name);
       constrain("at_most", {sizeAttr(*size)}, INT32_MAX, "size " + size->name);
     }
   for (const TensorArg &t : s.tensors)

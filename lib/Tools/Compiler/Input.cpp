@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Input.h"
 #include "dialects/Warp/IR/WarpDialect.h"
+#include "heddle/Support/Names.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -103,6 +104,11 @@ Expected<std::vector<InputKernel>> findKernels(ModuleOp module, StringRef source
     std::string found = SymbolTable::getSymbolName(op).str();
     names.push_back("@" + found);
     if (name.empty() || name == found) {
+      if (!isIdentifier(found)) { // the other kernel ops verify it
+        op->emitError("expected a kernel to have a name of letters, digits and _, got \"")
+            << found << "\"";
+        error = Error{ErrorCode::InvalidArgument, "cannot compile @" + found};
+      }
       auto target = targetOf(op, found);
       if (!target)
         error = target.takeError();

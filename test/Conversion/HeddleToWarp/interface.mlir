@@ -8,7 +8,7 @@
 // CHECK-SAME: {dtype = "f32", kind = "tensor", name = "bias", output = false, shape = ["N"], strides = []},
 // CHECK-SAME: {dtype = "f32", kind = "scalar", name = "alpha"},
 // CHECK-SAME: {dtype = "bf16", kind = "tensor", name = "out", output = true, shape = ["M", "N"], strides = []}]
-// CHECK-SAME: constraints = [{expr = ["M"], kind = "at_least", value = 1 : i64, what = "size M"}, {expr = ["M"], kind = "at_most", value = 2147483647 : i64, what = "size M"}, {expr = ["N"], kind = "at_least"
+// CHECK-SAME: constraints = [{expr = ["M"], kind = "at_least", value = 0 : i64, what = "size M"}, {expr = ["M"], kind = "at_most", value = 2147483647 : i64, what = "size M"}, {expr = ["N"], kind = "at_least"
 // CHECK-SAME: flops = [2, "M", "mul", "N", "mul", 64, "mul"]
 // CHECK-SAME: kernel = "k"
 // CHECK-SAME: nodes = [{arg = 0 : i64, index_map = array<i64: 0, 2>, op = "load"},

@@ -306,3 +306,9 @@ heddle.kernel @gelu(%x: tensor<4xf32>) {
   %0 = heddle.gelu %x form sigmoid : tensor<4xf32>
   heddle.return
 }
+
+// -----
+// expected-error@+1 {{expected a name of letters, digits and _, got "a-b"}}
+heddle.kernel @"a-b"(%a: tensor<4x8xf32>) {
+  heddle.return
+}

@@ -432,3 +432,38 @@ warp.kernel @pack(%x: f32) {
     warp.yield %e : f32
   }
 }
+
+// -----
+// expected-error@+1 {{expected a name of letters, digits and _, got "a.b"}}
+warp.kernel @"a.b"(%a: f32) {
+}
+
+// -----
+// expected-error@+1 {{expected warp.name of argument 0 to be a name of letters, digits and _, got "a b"}}
+warp.kernel @k(%a: f32 {warp.name = "a b"}) {
+}
+
+// -----
+// expected-error@+1 {{expected arguments of different names, got x twice}}
+warp.kernel @k(%a: f32 {warp.name = "x"}, %b: f32 {warp.name = "x"}) {
+}
+
+// -----
+// expected-error@+1 {{expected warp.dims of argument 0 to be an array of names, got "M"}}
+warp.kernel @k(%a: memref<?xf32> {warp.dims = "M"}) {
+}
+
+// -----
+// expected-error@+1 {{expected warp.dims of argument 0 to hold names of letters, digits and _ that are no words of size expressions, got "M x"}}
+warp.kernel @k(%a: memref<?xf32> {warp.dims = ["M x"]}) {
+}
+
+// -----
+// expected-error@+1 {{no words of size expressions, got "ceil_div"}}
+warp.kernel @k(%a: memref<?xf32> {warp.dims = ["ceil_div"]}) {
+}
+
+// -----
+// expected-error@+1 {{got 3 : i64}}
+warp.kernel @k(%a: memref<?xf32> {warp.dims = [3]}) {
+}

@@ -68,7 +68,7 @@ protected:
 TEST_F(InspectTest, ShowsEverything) {
   ASSERT_EQ(run({file()}), 0) << err;
   for (const char *part :
-       {"package format 1, compiler 0.1.0",
+       {"package format 2, compiler 0.1.0",
         "kernel matmul (run-time sizes M, K)",
         "a      input   bf16 [M, K]",
         "scale  scalar  f32",
@@ -214,9 +214,14 @@ TEST_F(InspectTest, ReportsErrors) {
 
 TEST_F(InspectTest, ChecksTheCommandLine) {
   EXPECT_EQ(run({}), 2);
-  EXPECT_THAT(err, HasSubstr("FILE is required"));
+  EXPECT_EQ(err, "heddle-inspect: error: FILE is required\n");
   EXPECT_EQ(run({file(), "--json", "--spec"}), 2);
   EXPECT_EQ(run({file(), "--nonsense"}), 2);
+  EXPECT_EQ(err, "heddle-inspect: error: The following argument was not expected: --nonsense\n");
+  EXPECT_EQ(run({"--kernel=", file()}), 2);
+  EXPECT_EQ(err, "heddle-inspect: error: --kernel: expected a value after '=', got nothing\n");
+  EXPECT_EQ(run({file(), "--extract-ptx", "-o", ""}), 2);
+  EXPECT_EQ(err, "heddle-inspect: error: -o: expected a value, got an empty text\n");
   EXPECT_EQ(run({file(), "-o", path("out")}), 2);
   EXPECT_THAT(err, HasSubstr("expected --extract-ptx or --extract-cubin"));
   EXPECT_EQ(run({"--help"}), 0);

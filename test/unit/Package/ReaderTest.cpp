@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Sample.h"
 
+#include "heddle/Package/Checksum.h"
 #include "heddle/Package/Expr.h"
 #include "heddle/Package/Reader.h"
 
@@ -66,7 +67,9 @@ TEST(ReaderTest, NamesWhatIsNotAPackage) {
   EXPECT_EQ(message({}), "expected a package of at least 8 bytes, got 0");
   EXPECT_EQ(message({0x7f, 'E', 'L', 'F', 2, 1, 1, 0}),
             "not a package: expected the file identifier HDL1, got \\x02\\x01\\x01\\x00");
-  EXPECT_THAT(message({8, 0, 0, 0, 'H', 'D', 'L', '1'}), HasSubstr("truncated or damaged"));
+  EXPECT_THAT(message({8, 0, 0, 0, 'H', 'D', 'L', '1'}), HasSubstr("found none (8 bytes)"));
+  EXPECT_THAT(message(sealed({8, 0, 0, 0, 'H', 'D', 'L', '1'})),
+              HasSubstr("truncated or damaged: an offset"));
 }
 
 TEST(ReaderTest, TellsTheFile) {
@@ -81,11 +84,11 @@ TEST(ReaderTest, TellsTheFile) {
 
 TEST(ReaderTest, RejectsOtherFormatVersions) {
   PackageT package = samplePackage();
-  package.format_version = 2;
+  package.format_version = 1;
   Expected<PackageFile> file = PackageFile::fromBytes(packUnchecked(package));
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::Unsupported);
-  EXPECT_EQ(file.error().message, "expected package format version 1, got 2");
+  EXPECT_EQ(file.error().message, "expected package format version 2, got 1");
 }
 
 /// A change that makes the sample wrong, and what the reader says then.
@@ -340,63 +343,103 @@ bool openAndWalk(std::vector<uint8_t> bytes) {
   return !copy->kernels.empty();
 }
 
-TEST(ReaderFuzzTest, SurvivesEveryFlippedBit) {
+// The checksum covers every bit: of offsets, text, PTX, cubins, padding, and of itself.
+TEST(ChecksumTest, FindsEveryFlippedBit) {
   const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  ASSERT_TRUE(PackageFile::fromMemory(good));
+  for (size_t i = 0; i < good.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::vector<uint8_t> bytes = good;
+      bytes[i] ^= static_cast<uint8_t>(1 << bit);
+      Expected<PackageFile> file = PackageFile::fromMemory(bytes);
+      ASSERT_FALSE(file) << "byte " << i << " bit " << bit;
+      EXPECT_EQ(file.error().code, ErrorCode::Damaged);
+      if (i >= 8 && i + 16 < good.size()) {
+        EXPECT_THAT(file.error().message,
+                    HasSubstr("the package is damaged: expected checksum 0x"));
+      }
+    }
+}
+
+TEST(ChecksumTest, FindsTruncationAndWhatComesAfter) {
+  const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  for (size_t length = 0; length < good.size(); ++length)
+    EXPECT_FALSE(PackageFile::fromMemory(std::span(good).first(length))) << length;
+  for (size_t more : {size_t{1}, size_t{8}, size_t{16}, size_t{4096}}) {
+    std::vector<uint8_t> bytes = good;
+    bytes.resize(good.size() + more);
+    EXPECT_FALSE(PackageFile::fromMemory(bytes)) << more;
+  }
+}
+
+TEST(ChecksumTest, DependsOnOrderAndNumber) {
+  std::vector<uint8_t> bytes(64);
+  const uint64_t zeros = checksum(bytes);
+  EXPECT_NE(zeros, checksum(std::span(bytes).first(56)));
+  bytes[0] = 1;
+  const uint64_t first = checksum(bytes);
+  std::swap(bytes[0], bytes[8]);
+  EXPECT_NE(first, checksum(bytes));
+  EXPECT_NE(first, zeros);
+}
+
+TEST(ReaderFuzzTest, SurvivesEveryFlippedBit) {
+  const std::vector<uint8_t> good = packUnsealed(samplePackage());
   size_t opened = 0;
   for (size_t i = 0; i < good.size(); ++i)
     for (int bit = 0; bit < 8; ++bit) {
       std::vector<uint8_t> bytes = good;
       bytes[i] ^= static_cast<uint8_t>(1 << bit);
-      opened += openAndWalk(std::move(bytes));
+      opened += openAndWalk(sealed(std::move(bytes)));
     }
   EXPECT_GT(opened, 0u) << "some bits (of PTX, of text) matter to nobody";
   EXPECT_LT(opened, good.size() * 8);
 }
 
 TEST(ReaderFuzzTest, SurvivesEveryByteValueAtTheExtremes) {
-  const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  const std::vector<uint8_t> good = packUnsealed(samplePackage());
   for (size_t i = 0; i < good.size(); ++i)
     for (uint8_t value : {uint8_t{0}, uint8_t{0x7f}, uint8_t{0x80}, uint8_t{0xff}}) {
       std::vector<uint8_t> bytes = good;
       bytes[i] = value;
-      openAndWalk(std::move(bytes));
+      openAndWalk(sealed(std::move(bytes)));
     }
 }
 
 TEST(ReaderFuzzTest, SurvivesHostileWords) {
-  const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  const std::vector<uint8_t> good = packUnsealed(samplePackage());
   const auto size = static_cast<uint32_t>(good.size());
   for (size_t i = 0; i + 4 <= good.size(); i += 2)
     for (uint32_t value : {0u, 1u, size, size - 4, 0x7fffffffu, 0x80000000u, 0xffffffffu,
                            0xfffffff0u, 0x10000000u}) {
       std::vector<uint8_t> bytes = good;
       std::memcpy(bytes.data() + i, &value, 4);
-      openAndWalk(std::move(bytes));
+      openAndWalk(sealed(std::move(bytes)));
     }
 }
 
 TEST(ReaderFuzzTest, RejectsEveryTruncation) {
-  const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  const std::vector<uint8_t> good = packUnsealed(samplePackage());
   size_t opened = 0;
   for (size_t length = 0; length < good.size(); ++length)
-    opened += openAndWalk({good.begin(), good.begin() + static_cast<ptrdiff_t>(length)});
+    opened += openAndWalk(sealed({good.begin(), good.begin() + static_cast<ptrdiff_t>(length)}));
   // Only padding at the very end may go unnoticed.
   EXPECT_LE(opened, 8u);
 }
 
 TEST(ReaderFuzzTest, SurvivesOversizeAndNoise) {
-  const std::vector<uint8_t> good = packUnchecked(samplePackage());
+  const std::vector<uint8_t> good = packUnsealed(samplePackage());
   for (size_t more : {size_t{1}, size_t{7}, size_t{4096}, size_t{1} << 20}) {
     std::vector<uint8_t> bytes = good;
     bytes.resize(good.size() + more, 0xff);
-    EXPECT_TRUE(openAndWalk(std::move(bytes))) << "bytes after the end belong to nobody";
+    EXPECT_TRUE(openAndWalk(sealed(std::move(bytes)))) << "bytes after the end belong to nobody";
   }
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
     std::vector<uint8_t> bytes = good;
     for (int changes = 0; changes < 6; ++changes)
       bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
-    openAndWalk(std::move(bytes));
+    openAndWalk(sealed(std::move(bytes)));
   }
 }
 
@@ -412,8 +455,9 @@ std::vector<uint8_t> packShared(size_t count, const std::string &ptx, size_t ima
   const auto version = builder.CreateString("x");
   const auto kernelVector = builder.CreateVector(kernels);
   const auto imageVector = builder.CreateVector(sharedImages);
-  FinishPackageBuffer(builder, CreatePackage(builder, 1, version, kernelVector, imageVector));
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+  FinishPackageBuffer(builder,
+                      CreatePackage(builder, formatVersion, version, kernelVector, imageVector));
+  return sealed({builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()});
 }
 
 TEST(ReaderFuzzTest, RejectsSharedBytes) {
@@ -438,10 +482,10 @@ TEST(ReaderFuzzTest, BoundsTheTimeOfSharedSymbolVectors) {
   const auto kernels =
       builder.CreateVector(std::vector<flatbuffers::Offset<Kernel>>(100000, kernel));
   const auto images = builder.CreateVector(std::vector<flatbuffers::Offset<Image>>());
-  FinishPackageBuffer(builder, CreatePackage(builder, 1, name, kernels, images));
+  FinishPackageBuffer(builder, CreatePackage(builder, formatVersion, name, kernels, images));
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_FALSE(
-      openAndWalk({builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()}));
+  EXPECT_FALSE(openAndWalk(
+      sealed({builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()})));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Sample.h"
 
+#include "heddle/Package/Checksum.h"
 #include "heddle/Package/Expr.h"
 
 using namespace heddle;
@@ -193,10 +194,19 @@ PackageT test::samplePackage() {
   return package;
 }
 
-std::vector<uint8_t> test::packUnchecked(const PackageT &package) {
+std::vector<uint8_t> test::packUnsealed(const PackageT &package) {
   flatbuffers::FlatBufferBuilder builder;
   FinishPackageBuffer(builder, Package::Pack(builder, &package));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+std::vector<uint8_t> test::sealed(std::vector<uint8_t> bytes) {
+  seal(bytes);
+  return bytes;
+}
+
+std::vector<uint8_t> test::packUnchecked(const PackageT &package) {
+  return sealed(packUnsealed(package));
 }
 
 std::string test::openError(const PackageT &package) {

@@ -24,6 +24,9 @@ PackageT samplePackage();
 
 /// Bytes without any check, so that tests can make files the writer would refuse.
 std::vector<uint8_t> packUnchecked(const PackageT &package);
+/// The same without the checksum, and any bytes with one that is right.
+std::vector<uint8_t> packUnsealed(const PackageT &package);
+std::vector<uint8_t> sealed(std::vector<uint8_t> bytes);
 
 /// The message that opening such a package gives; "" when it opens.
 std::string openError(const PackageT &package);

@@ -7,6 +7,7 @@
 
 #include "TestPackages.h"
 #include "heddle-rt/heddle.hpp"
+#include "heddle/Package/Checksum.h"
 #include "heddle/Package/Numeric.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,13 +185,28 @@ TEST_F(CApi, damagedPackages) {
   }
 }
 
-// Every byte flipped, every kernel of what still loads looked up: errors, never a crash.
+// Every byte flipped: an error that says so.
 TEST_F(CApi, flippedBytes) {
   auto device = heddle::Device::open("fake:9.0");
-  int loaded = 0;
   for (size_t i = 0; i < package.size(); ++i) {
     std::vector<uint8_t> bytes = package;
     bytes[i] ^= 0x41;
+    EXPECT_EQ(device->load(bytes.data(), bytes.size()).status().code(), HEDDLE_INVALID_PACKAGE)
+        << i;
+  }
+}
+
+// With a checksum that is right again, as a hostile package has one: every kernel of what still
+// loads is looked up, for errors, never a crash.
+TEST_F(CApi, flippedBytesUnderARightChecksum) {
+  auto device = heddle::Device::open("fake:9.0");
+  auto data = heddle::pkg::unsealed(package);
+  ASSERT_TRUE(data);
+  int loaded = 0;
+  for (size_t i = 0; i < data->size(); ++i) {
+    std::vector<uint8_t> bytes(data->begin(), data->end());
+    bytes[i] ^= 0x41;
+    heddle::pkg::seal(bytes);
     auto module = device->load(bytes.data(), bytes.size());
     if (!module)
       continue;

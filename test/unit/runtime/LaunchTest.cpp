@@ -297,7 +297,7 @@ TEST_F(LaunchTest, emptyTensors) {
   EXPECT_TRUE(device->launches.empty());
   shapes(100, 70, 0, 64);
   EXPECT_REFUSED(tryLaunch(args()), HEDDLE_SHAPE_MISMATCH,
-                 "argument A: expected sizes of at least 1");
+                 "argument A: expected size 1 (K) to be at least 1 where the output is not empty");
 }
 
 TEST_F(LaunchTest, gridOverTheLimit) {

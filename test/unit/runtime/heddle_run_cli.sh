@@ -28,13 +28,21 @@ expect 0 'passed: D relative error 0 .* 300 of 300 points' $on vector_add.hdl --
 expect 0 'passed: D .* a sample of' $on vector_add.hdl --size N=3000 --check sampled
 expect 0 'time: median' $on vector_add.hdl --size N=10 --time 3
 expect 0 '"ok": true' $on vector_add.hdl --size N=10 --json
-expect 0 'nothing to compute' $on vector_add.hdl --size N=0
+expect 0 'passed: D is empty, there was nothing to compute' $on vector_add.hdl --size N=0
 expect 0 'emulator:sm_80' --list-devices
 expect 0 'heddle-run [0-9]' --version
 expect 1 'FAILED: D relative error' $on wrong.hdl --size N=300
 expect 1 '"ok": false' $on wrong.hdl --size N=300 --json
 expect 0 'variant 1' $on wrong.hdl --size N=300 --no-check
-expect 2 'package is required'
+expect 2 '^heddle-run: error: expected a package to run'
+expect 2 '^heddle-run: error: The following argument was not expected: --frob' vector_add.hdl --frob
+expect 2 "^heddle-run: error: --device: expected a value after '='" --device= vector_add.hdl
+expect 2 '^heddle-run: error: --kernel: expected a value, got an empty text' --kernel "" vector_add.hdl
+expect 2 "expected a finite number over 0, got 'nan'" $on vector_add.hdl --size N=3 --tolerance nan
+expect 2 "expected a finite number over 0, got 'inf'" $on vector_add.hdl --size N=3 --tolerance inf
+expect 2 "expected a finite number over 0, got '-1'" $on vector_add.hdl --size N=3 --tolerance -1
+expect 0 'passed: D' $on vector_add.hdl --size N=3 --tolerance 1e-3
+expect 2 "expected NAME=VALUE, got 'A='" $on vector_add.hdl --size N=3 --input A=
 expect 2 'expected NAME=VALUE' $on vector_add.hdl --size 300
 expect 2 'expected a number' $on vector_add.hdl --size N=x
 expect 2 'expected --size N=<number>' $on vector_add.hdl
@@ -61,6 +69,9 @@ expect 0 'passed: D .* 7 of 7 points' $on vector_add.hdl --input A=d.npy --input
 head -c 40 d.npy >cut.npy
 expect 2 'cut.npy: the file ends in its header' $on vector_add.hdl --input A=cut.npy
 expect 2 'no/where.npy' $on vector_add.hdl --size N=7 --output D=no/where.npy
+printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1,7)}" >flat.npy
+head -c 28 /dev/zero >>flat.npy
+expect 2 'input A: expected 1 dimensions, the file has 2 \(1x7\)' $on vector_add.hdl --input A=flat.npy
 if python3 -c 'import numpy' 2>/dev/null; then
   python3 -c 'import numpy as n; assert n.load("d.npy").shape == (7,); n.save("f.npy", n.arange(6, dtype="f8"))' || failed=$((failed + 1))
   expect 0 passed $on vector_add.hdl --input A=f.npy
