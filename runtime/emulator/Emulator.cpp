@@ -227,6 +227,13 @@ Device &Machine::addDevice(const target::Target &target, unsigned smCount) {
   return *impl_->devices.back();
 }
 
+void Stats::add(const Stats &other) {
+  for (uint64_t Stats::*field :
+       {&Stats::warpInstructions, &Stats::threadInstructions, &Stats::globalReadBytes, &Stats::globalWriteBytes,
+        &Stats::sharedReadBytes, &Stats::sharedWriteBytes, &Stats::asyncBytes, &Stats::tensorOps, &Stats::barrierWaits})
+    this->*field += other.*field;
+}
+
 DevicePtr Machine::multicast(const std::vector<DevicePtr> &members, uint64_t bytes) {
   for (DevicePtr p : members) {
     Allocation *a = impl_->find(p);

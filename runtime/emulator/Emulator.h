@@ -82,6 +82,7 @@ struct Stats {
   uint64_t asyncBytes = 0;                            ///< by copy engines
   uint64_t tensorOps = 0; ///< mma.sync, wgmma and tcgen05.mma instructions
   uint64_t barrierWaits = 0;
+  void add(const Stats &other);
 };
 
 struct Report {
@@ -112,6 +113,10 @@ struct MachineOptions {
   bool checkUninitialisedShared = true;
   bool checkUninitialisedGlobal = false; ///< memory from allocate() counts as unwritten
   Limits limits;
+  /// Host threads that run the blocks of a launch; 0: one a core. They are used for kernels whose
+  /// clusters have no means to exchange data, when nothing observes the machine. The results of a
+  /// seed do not depend on the number.
+  unsigned threads = 0;
   /// True when someone outside the machine (a host thread, another process) may
   /// write memory that kernels wait for: an idle machine is then not a deadlock,
   /// and run() returns RunState::Idle.

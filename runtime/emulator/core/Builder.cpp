@@ -189,6 +189,22 @@ void Builder::callFunction(Decode &d, const Function *f) {
     pending_.push_back(f);
 }
 
+/// Atomics, strong accesses, fences wider than the cluster, reductions in memory, and taking other
+/// blocks' work. Without any of them nothing orders accesses of two clusters, so that data passed
+/// between them would be a race.
+static bool communicates(const Instr &i, std::string_view op) {
+  auto starts = [&](std::string_view root) { return op.substr(0, root.size()) == root; };
+  const bool global = i.space == Space::Global || i.space == Space::Generic;
+  if (starts("atom.") || starts("red."))
+    return global;
+  if (starts("ld.") || starts("st."))
+    return global && i.sem != Sem::Weak;
+  if (starts("fence.") || starts("membar."))
+    return i.scope == Scope::Gpu || i.scope == Scope::Sys;
+  return starts("multimem.") || starts("cp.reduce.") || starts("clusterlaunchcontrol.") || starts("tensormap.") ||
+         starts("griddepcontrol.") || starts("nanosleep");
+}
+
 void Builder::build(const Function &entry) {
   program.entry = entry.name;
   uint32_t params = 0;
@@ -207,6 +223,8 @@ void Builder::build(const Function &entry) {
     decodeFunction(*pending_[n]);
   for (const CallFixup &c : calls)
     program.code[c.instr].target = start_[c.callee];
+  for (const Instr &i : program.code)
+    program.communicates |= communicates(i, program.names[i.name]);
   // A call back into a function that is running would overwrite its registers.
   std::map<const Function *, int> state;
   std::vector<std::pair<const Function *, bool>> work{{&entry, false}};

@@ -57,33 +57,32 @@ void MachineImpl::reportDeadlock(const char *headline) {
   bool pool = false;
   unsigned stuck = 0;
   std::vector<Error> list;
-  for (auto &d : devices)
-    for (auto &l : d->impl().queue)
-      for (auto &c : l->resident)
-        for (auto &cta : c->ctas)
-          for (Warp &w : cta->warps) {
-            if (!w.live)
-              continue;
-            ++stuck;
-            for (Group &g : w.groups) {
-              pool |= g.wait == WaitOn::RegisterPool;
-              if (list.size() + 1 >= options.limits.maxErrors)
-                continue;
-              const Instr &i = w.program->code[g.pc];
-              Error e;
-              e.kind = ErrorKind::Deadlock;
-              e.message = (g.mask == w.live ? std::string("the warp ") : "lanes " + hex(g.mask) + " of the warp ") +
-                          (g.wait == WaitOn::None ? "polls" : describeWait(w, g)) + " in '" +
-                          w.program->names[i.name].substr(0, 100) + "'";
-              e.line = i.line;
-              e.source = l->module->impl().location(i.loc);
-              e.role = std::string(w.role);
-              e.device = d->ordinal();
-              e.cta = cta->ctaid;
-              e.warp = int(w.index);
-              list.push_back(std::move(e));
-            }
-          }
+  eachCluster([&](Cluster &c) {
+    for (auto &cta : c.ctas)
+      for (Warp &w : cta->warps) {
+        if (!w.live)
+          continue;
+        ++stuck;
+        for (Group &g : w.groups) {
+          pool |= g.wait == WaitOn::RegisterPool;
+          if (list.size() + 1 >= options.limits.maxErrors)
+            continue;
+          const Instr &i = w.program->code[g.pc];
+          Error e;
+          e.kind = ErrorKind::Deadlock;
+          e.message = (g.mask == w.live ? std::string("the warp ") : "lanes " + hex(g.mask) + " of the warp ") +
+                      (g.wait == WaitOn::None ? "polls" : describeWait(w, g)) + " in '" +
+                      w.program->names[i.name].substr(0, 100) + "'";
+          e.line = i.line;
+          e.source = c.launch->module->impl().location(i.loc);
+          e.role = std::string(w.role);
+          e.device = c.launch->device->ordinal;
+          e.cta = cta->ctaid;
+          e.warp = int(w.index);
+          list.push_back(std::move(e));
+        }
+      }
+  });
   Error head;
   head.kind = ErrorKind::Deadlock;
   head.message = std::string(headline) + "; " + std::to_string(stuck) + " warps are stuck" +

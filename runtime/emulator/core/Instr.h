@@ -75,6 +75,8 @@ struct Program {
   std::vector<Reloc> relocs; ///< 64-bit constants that are addresses of variables
   std::vector<std::string> names;
   std::vector<std::shared_ptr<void>> exts;
+  /// Has instructions by which blocks of different clusters can exchange data (Builder.cpp).
+  bool communicates = false;
   uint32_t regWords = 0, preds = 1;
   uint32_t localBytes = 0;   ///< a thread
   uint32_t staticShared = 0; ///< bytes, and the offset dynamic shared memory starts at before alignment

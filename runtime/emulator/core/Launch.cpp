@@ -192,11 +192,17 @@ void MachineImpl::startCluster(Launch &l) {
     addError(std::move(e), true);
     return;
   }
+  l.resident.push_back(makeCluster(l, l.nextCluster++));
+  if (observer)
+    for (auto &a : l.resident.back()->ctas)
+      observer->ctaStart(a->warps[0].ref(l.program->code[0]), l.warps);
+}
+
+std::unique_ptr<Cluster> MachineImpl::makeCluster(Launch &l, uint64_t n) {
   auto cp = std::make_unique<Cluster>();
   Cluster &c = *cp;
   c.id = nextCluster++;
   c.launch = &l;
-  uint64_t n = l.nextCluster++;
   Dim3 base{uint32_t(n % l.clusters.x) * l.cluster.x, uint32_t(n / l.clusters.x % l.clusters.y) * l.cluster.y,
             uint32_t(n / l.clusters.x / l.clusters.y) * l.cluster.z};
   for (unsigned rank = 0; rank < l.cluster.volume(); ++rank) {
@@ -244,10 +250,7 @@ void MachineImpl::startCluster(Launch &l) {
     c.ctas.push_back(std::move(ctap));
   }
   c.liveCtas = unsigned(c.ctas.size());
-  l.resident.push_back(std::move(cp));
-  if (observer)
-    for (auto &a : c.ctas)
-      observer->ctaStart(a->warps[0].ref(l.program->code[0]), l.warps);
+  return cp;
 }
 
 void MachineImpl::retire(Launch &l, std::list<std::unique_ptr<Cluster>>::iterator &it) {

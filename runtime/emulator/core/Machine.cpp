@@ -281,7 +281,7 @@ bool MachineImpl::overLimits() {
   Error e;
   e.kind = ErrorKind::Limit;
   if (l.maxInstructions)
-    for (auto &d : devices)
+    for (auto &d : root->devices)
       for (auto &launch : d->impl().queue)
         if (launch->instructions > l.maxInstructions) {
           e.message = "the launch of '" + launch->program->entry + "' executed more than the limit of " +
@@ -305,6 +305,9 @@ RunState MachineImpl::run(uint64_t budget) {
   started_ = std::chrono::steady_clock::now();
   uint64_t used = 0;
   polls = 0;
+  if (!budget && !failed)
+    if (Launch *l = independentLaunch())
+      runShards(*l);
   for (;;) {
     bool any = !failed && admit();
     bool work = false;
@@ -371,20 +374,19 @@ void MachineImpl::followRealTime() {
 bool MachineImpl::suspended(uint64_t &wake) {
   bool waiting = false;
   wake = ~uint64_t(0);
-  for (auto &d : devices)
-    for (auto &l : d->impl().queue)
-      for (auto &c : l->resident)
-        for (auto &cta : c->ctas)
-          for (Warp &w : cta->warps)
-            for (Group &g : w.groups) {
-              if (g.wait == WaitOn::Sleep) {
-                waiting = true;
-                wake = std::min(wake, g.wakeAt);
-              } else if (g.wait != WaitOn::None && g.canTimeout) {
-                waiting = true;
-                g.timedOut = true;
-              }
-            }
+  eachCluster([&](Cluster &c) {
+    for (auto &cta : c.ctas)
+      for (Warp &w : cta->warps)
+        for (Group &g : w.groups) {
+          if (g.wait == WaitOn::Sleep) {
+            waiting = true;
+            wake = std::min(wake, g.wakeAt);
+          } else if (g.wait != WaitOn::None && g.canTimeout) {
+            waiting = true;
+            g.timedOut = true;
+          }
+        }
+  });
   return waiting;
 }
 

@@ -19,6 +19,7 @@ public:
   Machine *self = nullptr;
   Observer *observer = nullptr;
   std::vector<std::unique_ptr<Device>> devices;
+  MachineImpl *root = this; ///< owns devices and multicast objects; another one than this in a shard
   Rng rng;
   Report report;
   bool failed = false;
@@ -54,6 +55,22 @@ private:
   Group *pick(Warp &w);
   bool admit(); ///< starts launches and makes clusters resident
   void startCluster(Launch &l);
+  /// Cluster `n` of the launch, not resident yet. Uses nextCluster and nextCta for its names.
+  std::unique_ptr<Cluster> makeCluster(Launch &l, uint64_t n);
+  // Shards (Shard.cpp): clusters that cannot tell whether others run.
+  Launch *independentLaunch(); ///< the only queued launch, when its clusters may run apart; else null
+  void runShards(Launch &l);
+  void runAlone(Cluster &c); ///< in a shard: to the end of the cluster or an error
+  Cluster *only_ = nullptr;  ///< the cluster of a shard
+  /// f(cluster) for all that are resident.
+  template <class F> void eachCluster(F f) {
+    if (only_)
+      return f(*only_);
+    for (auto &d : devices)
+      for (auto &l : d->impl().queue)
+        for (auto &c : l->resident)
+          f(*c);
+  }
   bool slice(Cluster &c, uint64_t &used);
   bool stepAsync(Cluster &c);
   void retire(Launch &l, std::list<std::unique_ptr<Cluster>>::iterator &it);

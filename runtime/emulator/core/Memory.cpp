@@ -34,9 +34,9 @@ Allocation *MachineImpl::find(uint64_t address) {
   if (address < deviceBase)
     return nullptr;
   uint64_t index = (address - deviceBase) / deviceStride;
-  if (index >= devices.size())
+  if (index >= root->devices.size())
     return nullptr;
-  DeviceImpl &d = devices[index]->impl();
+  DeviceImpl &d = root->devices[index]->impl();
   uint64_t page = ((address - deviceBase) % deviceStride) >> allocShift;
   if (page >= d.pages.size() || d.pages[page] < 0)
     return nullptr;
@@ -45,7 +45,7 @@ Allocation *MachineImpl::find(uint64_t address) {
 }
 
 const Multicast *MachineImpl::findMulticast(uint64_t address) const {
-  for (const Multicast &m : multicasts)
+  for (const Multicast &m : root->multicasts)
     if (address - m.base < m.bytes)
       return &m;
   return nullptr;
@@ -56,7 +56,7 @@ std::string MachineImpl::describeAddress(uint64_t address) {
     return ", which lies in a multicast object; only multimem instructions take such an address";
   const Allocation *best = nullptr;
   uint64_t distance = ~uint64_t(0);
-  for (auto &d : devices)
+  for (auto &d : root->devices)
     for (auto &a : d->impl().allocations) {
       uint64_t end = a->base + a->bytes;
       uint64_t dist = address < a->base ? a->base - address : address >= end ? address - end : 0;

@@ -10,6 +10,7 @@
 #include "runtime/emulator/core/Instr.h"
 #include "runtime/emulator/tensor/Tcgen05.h"
 
+#include <atomic>
 #include <bit>
 #include <deque>
 #include <functional>
@@ -258,9 +259,9 @@ struct Launch {
   uint32_t dynamicOffset = 0;
   unsigned registers = 0, residentLimit = 0;
   uint64_t nextCluster = 0, totalClusters = 0, doneClusters = 0;
-  uint64_t instructions = 0;
+  std::atomic<uint64_t> instructions = 0; ///< atomic, as shards count together
   std::list<std::unique_ptr<Cluster>> resident;
-  uint64_t launchDependents = 0; ///< blocks that allowed dependents (or ended)
+  std::atomic<uint64_t> launchDependents = 0; ///< blocks that allowed dependents (or ended)
   uint64_t totalCtas = 0;
   bool started = false, complete = false;
   Launch *previous = nullptr;   ///< the launch ahead on the device while it runs

@@ -104,8 +104,65 @@ TEST(EmulatorMachine, Limits) {
   k.options.limits.maxMemory = 1000000;
   k.threads = 1024;
   k.blocks = 1000;
+  k.body = "red.global.add.u32 [%d63], 1;"; // all resident blocks together
+  EXPECT_EQ(run(k).kind(), ErrorKind::Limit);
+  k.options.limits.maxMemory = 10000; // less than one block
   k.body = "";
   EXPECT_EQ(run(k).kind(), ErrorKind::Limit);
+}
+
+TEST(EmulatorMachine, HostThreadsDoNotChangeResults) {
+  Kernel k; // the clock shows the schedule of a block
+  k.threads = 96;
+  k.blocks = 12;
+  k.cluster = 2;
+  k.shared = 64;
+  k.body = "shl.b32 %r2, %r60, 3;\nmov.u32 %r1, 0;\nL: bar.sync 0;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r2;\n@%p1 bra L;\n"
+           "mov.u32 %r3, %clock;\nst.global.u32 [%d61], %r3;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;";
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    k.options.seed = seed;
+    k.options.threads = 1;
+    Outcome one = run(k);
+    ASSERT_EQ(one.error(), "");
+    for (unsigned threads : {2, 5, 64}) {
+      k.options.threads = threads;
+      Outcome many = run(k);
+      ASSERT_EQ(many.error(), "");
+      EXPECT_EQ(many.out, one.out) << seed;
+      EXPECT_EQ(many.report.stats.warpInstructions, one.report.stats.warpInstructions);
+    }
+  }
+  // Several blocks fail: the report is the first one's.
+  k.body = "setp.lt.u32 %p1, %r60, 5;\n@%p1 bra E;\nst.global.u32 [%d61+1], %r60;\nE:";
+  for (unsigned threads : {1, 3, 8}) {
+    k.options.threads = threads;
+    Outcome o = run(k);
+    ASSERT_FALSE(o.report.ok);
+    EXPECT_EQ(o.report.errors[0].cta.x, 5u);
+    EXPECT_EQ(o.report.errors.size(), 1u);
+  }
+}
+
+TEST(EmulatorMachine, BlocksThatCommunicateRunTogether) {
+  Kernel k; // block b waits for block b + 1
+  k.threads = 1;
+  k.blocks = 6;
+  k.options.threads = 4;
+  const std::string head = "mul.wide.u32 %d1, %r60, 4;\nadd.u64 %d1, %d1, %d62;\nsetp.eq.u32 %p1, %r60, 5;\n@%p1 bra S;\n";
+  k.body = head + "W: ld.acquire.gpu.global.u32 %r1, [%d1+4];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra W;\nS: add.u32 %r1, %r1, 1;\nst.release.gpu.global.u32 [%d1], 1;";
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    k.options.seed = seed;
+    Outcome o = run(k);
+    ASSERT_EQ(o.error(), "");
+    EXPECT_EQ(o.out, std::vector<uint32_t>(6, 1));
+  }
+  // With ordinary accesses the wait is a race, and may last for ever.
+  k.body = head + "W: ld.global.u32 %r1, [%d1+4];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra W;\nS: st.global.u32 [%d1], 1;";
+  k.options.threads = 1;
+  Outcome o = run(k);
+  ASSERT_FALSE(o.report.ok);
+  EXPECT_EQ(o.kind(), ErrorKind::Deadlock);
+  EXPECT_NE(o.error().find("takes strong accesses"), std::string::npos);
 }
 
 TEST(EmulatorMachine, SeedsReplay) {
