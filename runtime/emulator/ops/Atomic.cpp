@@ -186,7 +186,7 @@ void decodeAtomic(Decode &d) {
     switch (op) {
     case AAdd: t = d.type({Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F32, Ty::F64, Ty::F16, Ty::BF16, Ty::F16x2, Ty::BF16x2}); break;
     case AMin:
-    case AMax: t = d.type({Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F16, Ty::BF16, Ty::F16x2, Ty::BF16x2}); break;
+    case AMax: t = d.type({Ty::U32, Ty::S32, Ty::U64, Ty::S64}); break;
     case AInc:
     case ADec: t = d.type({Ty::U32}); break;
     case AExch: t = d.type({Ty::B32, Ty::B64, Ty::B128}); break;

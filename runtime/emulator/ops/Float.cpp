@@ -365,8 +365,10 @@ void decodeMinMax(Decode &d, bool max) {
       d.fail("expected no modifiers for f64");
     d.i.fn = max ? minMaxF64<true> : minMaxF64<false>;
   } else if (t == Ty::F32) {
-    if (d.i.mode & (NaNs | XorSign))
+    if (d.i.mode & NaNs)
       d.needCapability(8, 0);
+    if (d.i.mode & XorSign)
+      d.needCapability(8, 6);
     if (d.count() == 4) {
       d.needCapability(10, 0);
       n = 3;
