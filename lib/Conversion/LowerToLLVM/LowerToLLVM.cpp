@@ -88,9 +88,7 @@ struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
       return !isa<scf::SCFDialect, cf::ControlFlowDialect, arith::ArithDialect, math::MathDialect,
                   vector::VectorDialect, memref::MemRefDialect, ub::UBDialect>(op->getDialect());
     });
-    ConversionConfig config;
-    config.allowPatternRollback = false; // costs time, and a failure is final here
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
     annotateLoops(getOperation());
   }
