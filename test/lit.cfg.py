@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 
@@ -16,6 +17,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.heddle_obj_root
+config.substitutions.append(("%python", sys.executable))
 
 config.environment["PATH"] = os.pathsep.join(
     [config.heddle_tools_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]

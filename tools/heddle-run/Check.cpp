@@ -376,6 +376,49 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
   return result;
 }
 
+Expected<CheckResult> checkAgainst(const Problem &problem, size_t index,
+                                   std::span<const uint8_t> device, const NpyArray &expected,
+                                   const Options &options) {
+  const TensorData &tensor = problem.tensors[index];
+  CheckResult result;
+  result.output = tensor.arg->name()->str();
+  result.total = tensor.elements();
+  if (expected.shape != tensor.shape)
+    return Error{ErrorCode::InvalidArgument, "expected the reference of " + result.output +
+                                         " to have the shape " + pointText(tensor.shape) +
+                                         ", got " + pointText(expected.shape)};
+  const pkg::DType type = tensor.arg->dtype();
+  if (!npyConvertible(expected.type, type))
+    return Error{ErrorCode::InvalidArgument, "expected the reference of " + result.output +
+                                         " to hold numbers, or the bits of its own type"};
+  // Raw bits are of the output's type; numbers keep their precision.
+  const bool bits = expected.type == npyTypeFor(type);
+  const pkg::DType held = bits ? type : pkg::DType::f64;
+  Tolerance tolerance = toleranceOf(problem, type);
+  if (options.tolerance)
+    tolerance.relative = *options.tolerance;
+  Comparison comparison(tensor, device);
+  comparison.elementTolerance = tolerance.element;
+  std::vector<int64_t> first;
+  if (int64_t unwritten = countUnwritten(tensor, device, first))
+    result.problems.push_back(std::to_string(unwritten) + " elements were never written, first " +
+                              pointText(first));
+  const std::vector<int64_t> strides = expected.strides();
+  std::vector<int64_t> origin(tensor.shape.size()), point = origin;
+  for (int64_t left = result.total; left > 0; --left) {
+    int64_t at = 0;
+    for (size_t i = 0; i < point.size(); ++i)
+      at += point[i] * strides[i];
+    uint8_t element[8] = {};
+    npyStore(expected, at, held, element);
+    comparison.add(point, pkg::loadElement(held, element));
+    advance(point, origin, tensor.shape);
+  }
+  judge(comparison, tolerance, result);
+  result.ok = result.problems.empty();
+  return result;
+}
+
 std::string changedOutside(const TensorData &tensor, std::span<const uint8_t> device) {
   std::vector<uint8_t> seen(device.begin(), device.end());
   // Put back what the kernel may change; the rest must be as it was.

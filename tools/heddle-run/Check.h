@@ -13,6 +13,7 @@
 #ifndef HEDDLE_TOOLS_RUN_CHECK_H
 #define HEDDLE_TOOLS_RUN_CHECK_H
 
+#include "Npy.h"
 #include "Problem.h"
 #include "heddle/Package/Reference.h"
 
@@ -43,6 +44,11 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
 
 /// Bytes that changed where they must not: around and between the elements of an output, anywhere
 /// in an input. Empty when none did.
+/// Compares tensor `index` with `expected`, which has its shape. The error is one of the command line.
+Expected<CheckResult> checkAgainst(const Problem &problem, size_t index,
+                                   std::span<const uint8_t> device, const NpyArray &expected,
+                                   const Options &options);
+
 std::string changedOutside(const TensorData &tensor, std::span<const uint8_t> device);
 
 /// "(3, 5)".

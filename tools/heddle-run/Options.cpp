@@ -86,6 +86,8 @@ void addOptions(CLI::App &app, Options &o) {
   addMap(app, "--scalar", o.scalars, "Value of a scalar argument (default 1)", parseNumber<double>);
   addMap(app, "--input", o.inputs, "Read an argument from a .npy file", text);
   addMap(app, "--output", o.outputs, "Write an argument to a .npy file after the run", text);
+  addMap(app, "--reference", o.references,
+         "Compare an output with a .npy file, in place of the package's reference", text);
   app.add_flag("--widen", o.widen, "Write bf16 and f8 outputs as f32 instead of raw bits");
   const std::map<std::string, Random> randoms{
       {"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}};

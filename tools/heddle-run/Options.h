@@ -43,6 +43,8 @@ struct Options {
   std::map<std::string, int64_t> offsets;              ///< elements past an aligned address
   std::map<std::string, double> scalars;
   std::map<std::string, std::string> inputs, outputs; ///< argument to file
+  /// Output to the file it is compared with, in place of the package's reference.
+  std::map<std::string, std::string> references;
   Random random = Random::Normal;
   uint64_t seed = 1;
   CheckMode check = CheckMode::Auto;

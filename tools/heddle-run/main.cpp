@@ -15,9 +15,10 @@
 using namespace heddle;
 using namespace heddle::run;
 
-/// Reads the files of --input.
-static Failure readInputs(const Options &options, std::map<std::string, NpyArray> &files) {
-  for (const auto &[name, path] : options.inputs) {
+/// Reads the files of --input or --reference.
+static Failure readFiles(const std::map<std::string, std::string> &paths,
+                         std::map<std::string, NpyArray> &files) {
+  for (const auto &[name, path] : paths) {
     auto array = readNpy(path);
     if (!array)
       return {ExitUsage, array.takeError().message};
@@ -48,7 +49,8 @@ static Failure writeOutput(const TensorData &tensor, std::span<const uint8_t> de
 }
 
 /// Downloads every tensor; compares, looks for stray writes, writes files.
-static Failure collect(const Problem &problem, const Options &options, Session &session,
+static Failure collect(const Problem &problem, const Options &options,
+                       const std::map<std::string, NpyArray> &references, Session &session,
                        Report &report) {
   std::vector<std::vector<uint8_t>> device(problem.tensors.size());
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
@@ -65,6 +67,18 @@ static Failure collect(const Problem &problem, const Options &options, Session &
         return failure;
   }
   if (options.check == CheckMode::None)
+    return {};
+  for (size_t i = 0; i < problem.tensors.size(); ++i) {
+    const TensorData &tensor = problem.tensors[i];
+    auto file = tensor.arg ? references.find(tensor.arg->name()->str()) : references.end();
+    if (file == references.end())
+      continue;
+    auto check = checkAgainst(problem, i, device[i], file->second, options);
+    if (!check)
+      return {ExitUsage, check.takeError().message};
+    report.checks.push_back(std::move(*check));
+  }
+  if (!references.empty())
     return {};
   if (!problem.kernel->outputs() || problem.kernel->outputs()->size() == 0) {
     std::string what = "the package holds no reference for kernel " +
@@ -106,8 +120,10 @@ static Failure runAll(const Options &options) {
     return {ExitUsage, "expected --kernel to be one of " + package->kernelNames() + ", got '" +
                            options.kernel + "'"};
 
-  std::map<std::string, NpyArray> files;
-  if (Failure failure = readInputs(options, files))
+  std::map<std::string, NpyArray> files, references;
+  if (Failure failure = readFiles(options.inputs, files))
+    return failure;
+  if (Failure failure = readFiles(options.references, references))
     return failure;
   Session session;
   if (Failure failure = session.open(options))
@@ -115,6 +131,11 @@ static Failure runAll(const Options &options) {
   auto problem = makeProblem(*kernel, options, files);
   if (!problem)
     return {ExitUsage, problem.takeError().message};
+  for (const auto &[name, array] : references)
+    if (std::none_of(problem->tensors.begin(), problem->tensors.end(), [&](const TensorData &t) {
+          return t.arg && t.output && t.arg->name()->str() == name;
+        }))
+      return {ExitUsage, "expected --reference to name an output, got '" + name + "'"};
   // Sizes that the kernel never takes are refused before gigabytes are filled; empty ones launch
   // nothing.
   if (std::find(problem->symbols.begin(), problem->symbols.end(), 0) == problem->symbols.end()) {
@@ -137,7 +158,7 @@ static Failure runAll(const Options &options) {
   report.variant = session.variant();
   report.variantDescription = session.variantDescription();
   measure(*problem, report, session.device().multiprocessors);
-  if (Failure failure = collect(*problem, options, session, report))
+  if (Failure failure = collect(*problem, options, references, session, report))
     return failure;
   if (options.timeRuns && report.variant) {
     Timing timing;
