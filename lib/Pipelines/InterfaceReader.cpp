@@ -40,12 +40,14 @@ static pkg::RefOp readRefOp(ManifestReader &read, StringRef name) {
 static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryAttr dict) {
   auto node = std::make_unique<pkg::RefNodeT>();
   node->op = readRefOp(read, read.text(dict, "op"));
-  for (int64_t input : read.integers(dict, "inputs"))
-    node->inputs.push_back(static_cast<uint32_t>(input));
+  node->inputs = read.numbers(dict, "inputs");
   if (read.has(dict, "arg"))
-    node->arg = read.integer(dict, "arg");
-  for (int64_t dim : read.integers(dict, "index_map"))
+    node->arg = read.number(dict, "arg");
+  for (int64_t dim : read.integers(dict, "index_map")) {
+    if (dim != static_cast<int32_t>(dim))
+      read.fail("expected index_map to hold 32-bit integers, got " + Twine(dim));
     node->index_map.push_back(static_cast<int32_t>(dim));
+  }
   if (auto value = dyn_cast_or_null<FloatAttr>(dict.get("value")))
     node->value = value.getValueAsDouble();
   else if (read.has(dict, "value"))
@@ -79,8 +81,8 @@ std::unique_ptr<pkg::KernelT> readInterface(ManifestReader &read, DictionaryAttr
     kernel->nodes.push_back(readNode(read, node));
   for (DictionaryAttr dict : read.dictionaries(interface, "outputs")) {
     auto output = std::make_unique<pkg::RefOutputT>();
-    output->arg = read.integer(dict, "arg");
-    output->node = read.integer(dict, "node");
+    output->arg = read.number(dict, "arg");
+    output->node = read.number(dict, "node");
     kernel->outputs.push_back(std::move(output));
   }
   if (Attribute flops = interface.get("flops"))

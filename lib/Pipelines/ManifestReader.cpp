@@ -26,9 +26,27 @@ std::string ManifestReader::text(DictionaryAttr dict, StringRef key) {
 
 int64_t ManifestReader::asInteger(Attribute attr, StringRef what) {
   if (auto integer = dyn_cast_or_null<IntegerAttr>(attr))
-    return integer.getValue().getSExtValue();
-  fail("expected " + what + " to be an integer");
+    if (std::optional<int64_t> value = integer.getValue().trySExtValue())
+      return *value;
+  fail("expected " + what + " to be an integer of 64 bits");
   return 0;
+}
+
+uint32_t ManifestReader::asNumber(int64_t value, StringRef what) {
+  if (value < 0 || value > UINT32_MAX)
+    fail("expected " + what + " from 0 to 4294967295, got " + Twine(value));
+  return static_cast<uint32_t>(value);
+}
+
+uint32_t ManifestReader::number(DictionaryAttr dict, StringRef key) {
+  return asNumber(integer(dict, key), key);
+}
+
+std::vector<uint32_t> ManifestReader::numbers(DictionaryAttr dict, StringRef key) {
+  std::vector<uint32_t> result;
+  for (int64_t value : integers(dict, key))
+    result.push_back(asNumber(value, key));
+  return result;
 }
 
 int64_t ManifestReader::integer(DictionaryAttr dict, StringRef key) {

@@ -38,6 +38,9 @@ public:
   /// A list whose elements are dictionaries.
   std::vector<mlir::DictionaryAttr> dictionaries(mlir::DictionaryAttr dict, llvm::StringRef key);
   std::vector<int64_t> integers(mlir::DictionaryAttr dict, llvm::StringRef key);
+  /// The same for what the package stores in 32 bits without a sign.
+  uint32_t number(mlir::DictionaryAttr dict, llvm::StringRef key);
+  std::vector<uint32_t> numbers(mlir::DictionaryAttr dict, llvm::StringRef key);
 
   int64_t asInteger(mlir::Attribute attr, llvm::StringRef what);
   pkg::DType dtype(llvm::StringRef name);
@@ -51,6 +54,7 @@ public:
   Error takeError() { return std::move(*error); }
 
 private:
+  uint32_t asNumber(int64_t value, llvm::StringRef what);
   int64_t symbolIndex(llvm::StringRef name, llvm::StringRef what);
   std::string where;
   std::optional<Error> error;

@@ -38,11 +38,11 @@ static std::unique_ptr<pkg::ParamT> readParam(ManifestReader &read, DictionaryAt
                       pkg::EnumNameParamKind, "kind of parameter");
   switch (param->kind) {
   case pkg::ParamKind::tensor_map:
-    param->index = read.integer(dict, "map");
+    param->index = read.number(dict, "map");
     break;
   case pkg::ParamKind::pointer:
   case pkg::ParamKind::f32:
-    param->index = read.integer(dict, "arg");
+    param->index = read.number(dict, "arg");
     break;
   case pkg::ParamKind::i32:
   case pkg::ParamKind::i64:
@@ -70,16 +70,15 @@ static pkg::Swizzle readSwizzle(ManifestReader &read, int64_t bytes) {
 
 static std::unique_ptr<pkg::TensorMapT> readMap(ManifestReader &read, DictionaryAttr dict) {
   auto map = std::make_unique<pkg::TensorMapT>();
-  map->arg = read.integer(dict, "arg");
+  map->arg = read.number(dict, "arg");
   map->dtype = read.dtype(read.text(dict, "dtype"));
   for (Attribute dim : read.list(dict, "dims"))
     map->dims.push_back(read.expr(dim, "dims of a tensor map"));
   for (Attribute stride : read.list(dict, "strides"))
     map->strides.push_back(read.expr(stride, "strides of a tensor map"));
-  for (int64_t extent : read.integers(dict, "box"))
-    map->box.push_back(static_cast<uint32_t>(extent));
+  map->box = read.numbers(dict, "box");
   map->swizzle = readSwizzle(read, read.integer(dict, "swizzle"));
-  map->l2_promotion = read.has(dict, "l2_promotion") ? read.integer(dict, "l2_promotion") : 128;
+  map->l2_promotion = read.has(dict, "l2_promotion") ? read.number(dict, "l2_promotion") : 128;
   return map;
 }
 
@@ -90,7 +89,7 @@ std::unique_ptr<pkg::ConstraintT> readConstraint(ManifestReader &read, Dictionar
   constraint->value = read.integer(dict, "value");
   constraint->what = read.text(dict, "what");
   if (constraint->kind == pkg::ConstraintKind::pointer_alignment)
-    constraint->arg = read.integer(dict, "arg");
+    constraint->arg = read.number(dict, "arg");
   else
     constraint->expr = read.expr(dict.get("expr"), constraint->what);
   return constraint;
@@ -99,9 +98,9 @@ std::unique_ptr<pkg::ConstraintT> readConstraint(ManifestReader &read, Dictionar
 static std::unique_ptr<pkg::RoleT> readRole(ManifestReader &read, DictionaryAttr dict) {
   auto role = std::make_unique<pkg::RoleT>();
   role->name = read.text(dict, "name");
-  role->first_warp = read.integer(dict, "first");
-  role->warps = read.integer(dict, "warps");
-  role->registers = read.integer(dict, "registers");
+  role->first_warp = read.number(dict, "first");
+  role->warps = read.number(dict, "warps");
+  role->registers = read.number(dict, "registers");
   return role;
 }
 
@@ -128,10 +127,9 @@ static std::unique_ptr<pkg::VariantT> readVariant(ManifestReader &read, Dictiona
   auto variant = std::make_unique<pkg::VariantT>();
   for (Attribute extent : read.list(manifest, "grid"))
     variant->grid.push_back(read.expr(extent, "grid"));
-  for (int64_t extent : read.integers(manifest, "cluster"))
-    variant->cluster.push_back(static_cast<uint32_t>(extent));
-  variant->block = {static_cast<uint32_t>(read.integer(manifest, "block")), 1, 1};
-  variant->shared_bytes = read.integer(manifest, "shared_bytes");
+  variant->cluster = read.numbers(manifest, "cluster");
+  variant->block = {read.number(manifest, "block"), 1, 1};
+  variant->shared_bytes = read.number(manifest, "shared_bytes");
   for (DictionaryAttr param : read.dictionaries(manifest, "params"))
     variant->params.push_back(readParam(read, param));
   for (DictionaryAttr map : read.dictionaries(manifest, "maps"))

@@ -225,6 +225,24 @@ static Result checkTensorMemory(const Schedule &s, const Target &t) {
   return {};
 }
 
+/// What the instruction can ask for at all (PTX ISA, "setmaxnreg").
+static Result checkRequests(const Schedule &s) {
+  if (s.loadRegisters == 0 && s.mmaRegisters == 0)
+    return {};
+  for (auto [role, registers] : {std::pair{"load", s.loadRegisters}, {"mma", s.mmaRegisters}})
+    if (registers != 0 && (registers < 24 || registers > 256 || registers % 8 != 0))
+      return reject("register-pool",
+                    "expected {} registers to be a multiple of 8 from 24 to 256, got {}", role,
+                    registers);
+  if (s.loadRegisters == 0 || s.mmaRegisters == 0)
+    return reject(
+        "register-pool",
+        "expected load and mma registers, each a multiple of 8 from 24 to 256, or neither, "
+        "got {} and {}",
+        s.loadRegisters, s.mmaRegisters);
+  return {};
+}
+
 /// setmaxnreg moves registers between warpgroups of a CTA; a request that the pool
 /// cannot serve waits for ever.
 static Result checkPool(const Schedule &s, const Target &t) {
@@ -235,11 +253,6 @@ static Result checkPool(const Schedule &s, const Target &t) {
                   "expected 0 load and mma registers, since {} cannot move "
                   "registers between warps, got {} and {}",
                   t.name, s.loadRegisters, s.mmaRegisters);
-  for (auto [role, registers] : {std::pair{"load", s.loadRegisters}, {"mma", s.mmaRegisters}})
-    if (registers < 24 || registers > 256 || registers % 8 != 0)
-      return reject("register-pool",
-                    "expected {} registers to be a multiple of 8 from 24 to 256, got {}", role,
-                    registers);
   for (auto [role, warps] :
        {std::pair{"load", s.loadWarps}, {"mma", s.mmaWarps}, {"epilogue", s.epilogueWarps}})
     if (warps % 4 != 0)
@@ -264,6 +277,9 @@ static Result checkRegisters(const Schedule &s, const GemmProblem &p, const Targ
   const int need = mmaRegistersNeeded(s, p, t);
   const int most = s.mmaRegisters ? std::min<int>(s.mmaRegisters, t.maxRegistersPerThread)
                                   : static_cast<int>(t.maxRegistersPerThread);
+  if (t.has(Feature::SetMaxNReg))
+    if (Result r = checkRequests(s))
+      return r;
   if (need > most)
     return reject("accumulator-registers",
                   "expected at most {} registers a thread of the mma role, got about {} for a part "

@@ -81,9 +81,15 @@ Status Binder::match(const pkg::Dim &want, int64_t got, size_t index, std::strin
                        kernel.args()->Get(giver[symbol])->name()->string_view(), ", got ", got));
 }
 
+std::string kindName(heddle_arg_kind kind) {
+  return kind == HEDDLE_TENSOR   ? "a tensor"
+         : kind == HEDDLE_SCALAR ? "a scalar"
+                                 : text("the unknown kind ", int(kind));
+}
+
 Status Binder::bindScalar(const pkg::Arg &want, size_t index, const heddle_arg &arg) {
   if (arg.kind != HEDDLE_SCALAR)
-    return mismatch("expected a scalar, got a tensor");
+    return mismatch(text("expected a scalar, got ", kindName(arg.kind)));
   if (int(arg.dtype) != int(want.dtype()))
     return mismatch(
         text("expected type ", dtypeName(int(want.dtype())), ", got ", dtypeName(arg.dtype)));
@@ -115,9 +121,6 @@ Status Binder::checkOutputStrides(const heddle_arg &arg, const int64_t *strides)
 
 Status Binder::checkStrides(const pkg::Arg &want, size_t index, const heddle_arg &arg,
                             const int64_t *strides) {
-  for (int i = 0; i < arg.rank; ++i)
-    if (strides[i] < 0)
-      return mismatch(text("expected stride ", i, " to be at least 0, got ", strides[i]));
   if (sizeOf(want.strides()) == 0) {
     int64_t expected = 1;
     for (int i = arg.rank - 1; i >= 0; --i) {
@@ -143,6 +146,9 @@ Status Binder::checkMemory(const pkg::Arg &want, size_t index, const heddle_arg 
                            const int64_t *strides) {
   uint64_t last = 0; // offset of the last element
   for (int i = 0; i < arg.rank; ++i) {
+    if (strides[i] < 0)
+      return Status::error(HEDDLE_OUT_OF_RANGE,
+                           text("expected stride ", i, " to be at least 0, got ", strides[i]));
     uint64_t span;
     if (__builtin_mul_overflow(uint64_t(arg.shape[i] - 1), uint64_t(strides[i]), &span) ||
         __builtin_add_overflow(last, span, &last))
@@ -169,7 +175,7 @@ Status Binder::checkMemory(const pkg::Arg &want, size_t index, const heddle_arg 
 
 Status Binder::bindTensor(const pkg::Arg &want, size_t index, const heddle_arg &arg) {
   if (arg.kind != HEDDLE_TENSOR)
-    return mismatch("expected a tensor, got a scalar");
+    return mismatch(text("expected a tensor, got ", kindName(arg.kind)));
   if (int(arg.dtype) != int(want.dtype()))
     return mismatch(
         text("expected type ", dtypeName(int(want.dtype())), ", got ", dtypeName(arg.dtype)));
@@ -254,9 +260,9 @@ Status bindArguments(const pkg::Kernel &kernel, std::span<const heddle_arg> args
         ++dim;
       int symbol = arg.shape()->Get(dim)->symbol();
       return mismatch(text("argument ", name, ": expected size ", dim,
-                           symbol < 0 ? std::string()
-                                      : text(" (", kernel.symbols()->Get(symbol)->string_view(),
-                                             ")"),
+                           symbol < 0
+                               ? std::string()
+                               : text(" (", kernel.symbols()->Get(symbol)->string_view(), ")"),
                            " to be at least 1 where the output is not empty, got 0"))
           .about(name);
     }

@@ -39,6 +39,8 @@ heddle_status heddle_module_load_file(heddle_device device, const char *path,
   return guarded([&]() -> Status {
     if (!device || !path || !module)
       return nullError("a device, a path and a place for the module");
+    if (!*path)
+      return Status::error(HEDDLE_INVALID_ARGUMENT, "expected a path, got an empty text");
     return loadModule(device, pkg::PackageFile::fromFile(path), module);
   });
 }

@@ -17,6 +17,9 @@
 // RUN: not heddlec %s --arch=sm_90a --schedule tile=256x256x64,stages=8 --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=LIMIT
 // LIMIT: explain.mlir:[[#]]:1: error: the given schedule cannot be used ({{[a-z-]+}}):
 // LIMIT: heddlec: error: cannot compile kernel @linear for sm_90a
+// What setmaxnreg cannot ask for is said before what the accumulators would need.
+// RUN: not heddlec %s --arch=sm_90a --schedule mma_registers=7 --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=SEVEN
+// SEVEN: the given schedule cannot be used (register-pool): expected mma registers to be a multiple of 8 from 24 to 256, got 7
 // RUN: not ls %t.ptx
 
 heddle.kernel @linear(%x: tensor<?x7168xbf16>, %w: tensor<2112x7168xbf16>) -> tensor<?x2112xbf16> {

@@ -71,6 +71,28 @@ void addMap(CLI::App &app, const char *option, std::map<std::string, T> &map, co
       ->allow_extra_args(false);
 }
 
+/// An option whose value is one of a few words.
+template <typename T>
+CLI::Option *addChoice(CLI::App &app, const char *option, T &value, const char *help,
+                       std::vector<std::pair<std::string, T>> choices) {
+  std::string names;
+  for (const auto &[name, choice] : choices)
+    names += (names.empty() ? "" : "|") + name;
+  return app
+      .add_option_function<std::string>(
+          option,
+          [&value, option, choices, names](const std::string &given) {
+            for (const auto &[name, choice] : choices)
+              if (name == given) {
+                value = choice;
+                return;
+              }
+            throw CLI::ValidationError(option, "expected " + names + ", got '" + given + "'");
+          },
+          help)
+      ->option_text(names);
+}
+
 std::string text(const std::string &value, const char *) { return value; }
 
 void addOptions(CLI::App &app, Options &o) {
@@ -89,21 +111,15 @@ void addOptions(CLI::App &app, Options &o) {
   addMap(app, "--reference", o.references,
          "Compare an output with a .npy file, in place of the package's reference", text);
   app.add_flag("--widen", o.widen, "Write bf16 and f8 outputs as f32 instead of raw bits");
-  const std::map<std::string, Random> randoms{
-      {"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}};
-  app.add_option(
-         "--random", o.random,
-         "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4")
-      ->transform(CLI::CheckedTransformer(randoms, CLI::ignore_case))
-      ->option_text("normal|uniform|integers");
+  addChoice<Random>(
+      app, "--random", o.random,
+      "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4",
+      {{"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}});
   app.add_option("--seed", o.seed, "Seed of random inputs")->capture_default_str();
-  const std::map<std::string, CheckMode> checks{
-      {"auto", CheckMode::Auto}, {"full", CheckMode::Full}, {"sampled", CheckMode::Sampled}};
-  auto *check =
-      app.add_option("--check", o.check,
-                     "Compare with the reference on the CPU: full, sampled, or auto (by the cost)")
-          ->transform(CLI::CheckedTransformer(checks, CLI::ignore_case))
-          ->option_text("auto|full|sampled");
+  auto *check = addChoice<CheckMode>(
+      app, "--check", o.check,
+      "Compare with the reference on the CPU: full, sampled, or auto (by the cost)",
+      {{"auto", CheckMode::Auto}, {"full", CheckMode::Full}, {"sampled", CheckMode::Sampled}});
   app.add_flag_function(
          "--no-check", [&o](int64_t) { o.check = CheckMode::None; }, "Do not compare")
       ->excludes(check);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <unistd.h>
 
 namespace heddle::run {
 
@@ -26,6 +27,14 @@ std::string listOf(const std::vector<int64_t> &values) {
     text += (text.empty() ? "" : "x") + std::to_string(value);
   return text.empty() ? "scalar" : text;
 }
+
+/// The memory of this machine.
+uint64_t machineBytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? uint64_t(pages) * uint64_t(bytes) : UINT64_MAX;
+}
+
+std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 /// Finds the values of the run-time sizes.
 class Resolver {
@@ -50,6 +59,7 @@ private:
   const Options &options;
   const std::map<std::string, NpyArray> &files;
   std::vector<std::optional<int64_t>> values;
+  uint64_t hostBytes = 0; ///< that the tensors so far need
 };
 
 /// Every name on the command line must be one of the kernel's.
@@ -211,6 +221,13 @@ Expected<void> Resolver::place(TensorData &tensor) {
   if (last > (uint64_t(1) << 40) / bytes)
     return Error{ErrorCode::OutOfMemory, "argument " + name + ": needs more than 1 TiB"};
   tensor.begin = guardBytes + skip * bytes;
+  // Filling more than there is would not fail, but end the process or its neighbours. Beside this
+  // copy there is one of what comes back from the device.
+  hostBytes += 2 * ((last + 1) * bytes);
+  if (const uint64_t have = machineBytes(); hostBytes > have)
+    return Error{ErrorCode::OutOfMemory,
+                 "argument " + name + ": needs, with those before it, " + mebibytes(hostBytes) +
+                     " of host memory for two copies, the machine has " + mebibytes(have)};
   tensor.host.assign(tensor.begin + (last + 1) * bytes + guardBytes, guardByte);
   return {};
 }

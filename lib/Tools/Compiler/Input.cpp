@@ -15,14 +15,40 @@ using namespace mlir;
 
 namespace heddle::tools {
 
+/// Far above any program.
+static constexpr size_t mostSpecBytes = size_t{64} << 20;
+
 Expected<std::unique_ptr<llvm::MemoryBuffer>> readSpec(const std::string &path) {
   if (path != "-" && llvm::sys::fs::is_directory(path))
     return Error{ErrorCode::Io, path + ": error: expected a file, got a folder"};
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
-  if (!buffer)
-    return Error{ErrorCode::Io,
-                 path + ": error: cannot read the spec: " + buffer.getError().message()};
-  StringRef text = (*buffer)->getBuffer();
+  auto unreadable = [&](const std::string &cause) {
+    return Error{ErrorCode::Io, path + ": error: cannot read the spec: " + cause};
+  };
+  auto file = path == "-" ? llvm::Expected<llvm::sys::fs::file_t>(llvm::sys::fs::getStdinHandle())
+                          : llvm::sys::fs::openNativeFileForRead(path);
+  if (!file)
+    return unreadable(llvm::errorToErrorCode(file.takeError()).message());
+  // By hand: pipes and devices may have no end.
+  llvm::SmallString<0> content;
+  for (;;) {
+    constexpr size_t chunk = 1 << 16;
+    size_t before = content.size();
+    content.resize_for_overwrite(before + chunk);
+    auto got = llvm::sys::fs::readNativeFile(*file, {content.data() + before, chunk});
+    content.truncate(before + (got ? *got : 0));
+    if (!got || *got == 0 || content.size() > mostSpecBytes) {
+      if (path != "-")
+        llvm::sys::fs::closeFile(*file);
+      if (!got)
+        return unreadable(llvm::errorToErrorCode(got.takeError()).message());
+      break;
+    }
+  }
+  if (content.size() > mostSpecBytes)
+    return Error{ErrorCode::InvalidArgument, path + ": error: expected a spec of at most " +
+                                                 std::to_string(mostSpecBytes >> 20) + " MiB"};
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(content, path == "-" ? "<stdin>" : path);
+  StringRef text = buffer->getBuffer();
   if (text.trim().empty())
     return Error{ErrorCode::InvalidArgument, path + ": error: expected a spec, got an empty file"};
   for (size_t at = 0; at < text.size(); ++at)
@@ -31,7 +57,7 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> readSpec(const std::string &path) 
       return Error{ErrorCode::InvalidArgument, path + ": error: expected text, got byte 0x" +
                                                    llvm::toHex(text.substr(at, 1)) + " at offset " +
                                                    std::to_string(at)};
-  return std::move(*buffer);
+  return buffer;
 }
 
 /// The text of the op that starts at its location: up to the brace that closes its body.

@@ -39,6 +39,9 @@ struct Raw {
   std::vector<std::string> archs;
   std::string chip, emit;
   bool noCache = false;
+  CLI::Option *kernel = nullptr, *schedule = nullptr;
+  bool kernelGiven() const { return kernel->count() != 0; }
+  bool scheduleGiven() const { return schedule->count() != 0; }
 };
 
 void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
@@ -57,10 +60,11 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
                  "What to write: " + join(emitNames) +
                      " (default: by the extension of -o, else package)")
       ->type_name("WHAT");
-  app.add_option("--schedule", o.schedule,
-                 "Fix parts of the schedule, e.g. tile=128x256x64,stages=4")
-      ->type_name("KEY=VALUE,...");
-  app.add_option("--kernel", o.kernel, "Compile this kernel of the spec only")->type_name("NAME");
+  raw.schedule = app.add_option("--schedule", o.schedule,
+                                "Fix parts of the schedule, e.g. tile=128x256x64,stages=4");
+  raw.schedule->type_name("KEY=VALUE,...");
+  raw.kernel = app.add_option("--kernel", o.kernel, "Compile this kernel of the spec only");
+  raw.kernel->type_name("NAME");
   app.add_flag("--explain", o.explain,
                "Print why this schedule, and what was rejected for which reason");
   app.add_flag("--list-targets", o.listTargets, "Print the targets and stop");
@@ -150,6 +154,12 @@ void interpret(CompilerOptions &o, const Raw &raw) {
   }
   if (o.kernel.starts_with('@'))
     o.kernel.erase(0, 1);
+  if (o.kernel.empty() && raw.kernelGiven())
+    throw CLI::ValidationError("--kernel", "expected a name, got '@'");
+  if (raw.scheduleGiven() && o.schedule.find_first_not_of(" \t\n") == std::string::npos)
+    throw CLI::ValidationError("--schedule", "expected KEY=VALUE, got '" + o.schedule + "'");
+  if (o.output == "-" && o.emit == Emit::C)
+    throw CLI::ValidationError("--output", "expected a name for the files of --emit=c, got '-'");
   if (o.input.empty() && !o.listTargets && !o.listChips)
     throw CLI::RequiredError("expected a spec file; --help shows examples");
 }

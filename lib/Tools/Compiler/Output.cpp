@@ -21,8 +21,20 @@ namespace path = llvm::sys::path;
 /// Names and contents.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-/// Atomically; devices such as /dev/null, which cannot be replaced, are written to.
+static Expected<void> writeToStandardOutput(StringRef content) {
+  llvm::outs() << content;
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return {};
+  llvm::outs().clear_error();
+  return Error{ErrorCode::Io, "cannot write to standard output"};
+}
+
+/// Atomically; devices such as /dev/null, which cannot be replaced, are written to; - is standard
+/// output.
 static Expected<void> writeFile(const std::string &name, StringRef content) {
+  if (name == "-")
+    return writeToStandardOutput(content);
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(name, status) ||
       status.type() == llvm::sys::fs::file_type::regular_file ||
@@ -147,14 +159,7 @@ static Expected<void> writeText(const CompilerOptions &options,
       text += (text.empty() ? "" : "\n") + (comment + job->describe()) + "\n";
     text += contentOf(options, *job);
   }
-  if (!options.output.empty() && options.output != "-")
-    return writeFile(options.output, text);
-  llvm::outs() << text;
-  llvm::outs().flush();
-  if (!llvm::outs().has_error())
-    return {};
-  llvm::outs().clear_error();
-  return Error{ErrorCode::Io, "cannot write to standard output"};
+  return writeFile(options.output.empty() ? "-" : options.output, text);
 }
 
 static Expected<std::vector<uint8_t>> makePackage(std::vector<std::unique_ptr<Job>> &jobs) {

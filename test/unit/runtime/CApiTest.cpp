@@ -185,6 +185,15 @@ TEST_F(CApi, damagedPackages) {
   }
 }
 
+TEST_F(CApi, emptyPath) {
+  auto device = heddle::Device::open("fake:9.0");
+  heddle_module module = nullptr;
+  heddle::Status status(heddle_module_load_file(device->handle(), "", &module));
+  EXPECT_EQ(status.code(), HEDDLE_INVALID_ARGUMENT);
+  EXPECT_THAT(std::string(status.message()),
+              testing::HasSubstr("expected a path, got an empty text"));
+}
+
 // Every byte flipped: an error that says so.
 TEST_F(CApi, flippedBytes) {
   auto device = heddle::Device::open("fake:9.0");

@@ -201,6 +201,14 @@ TEST_F(LaunchTest, scalarForTensor) {
   EXPECT_REFUSED(tryLaunch(list), HEDDLE_SHAPE_MISMATCH, "expected a scalar, got a tensor");
 }
 
+TEST_F(LaunchTest, unknownKind) {
+  std::vector<heddle_arg> list = args();
+  const int kind = 9;
+  std::memcpy(&list[0].kind, &kind, sizeof kind);
+  EXPECT_REFUSED(tryLaunch(list), HEDDLE_SHAPE_MISMATCH,
+                 "expected a tensor, got the unknown kind 9");
+}
+
 TEST_F(LaunchTest, wrongRank) {
   auto list = args();
   list[0].rank = 3;
@@ -247,7 +255,8 @@ TEST_F(LaunchTest, strides) {
   EXPECT_REFUSED(tryLaunch(list), HEDDLE_SHAPE_MISMATCH,
                  "expected stride 0 to be 64 (contiguous), got 72");
   strides = {-64, 1};
-  EXPECT_REFUSED(tryLaunch(list), HEDDLE_OUT_OF_RANGE, "");
+  EXPECT_REFUSED(tryLaunch(list), HEDDLE_OUT_OF_RANGE,
+                 "argument B: expected stride 0 to be at least 0, got -64");
 }
 
 // A dimension of one element may carry any stride.

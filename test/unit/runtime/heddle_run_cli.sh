@@ -47,6 +47,10 @@ expect 2 'expected NAME=VALUE' $on vector_add.hdl --size 300
 expect 2 'expected a number' $on vector_add.hdl --size N=x
 expect 2 'expected --size N=<number>' $on vector_add.hdl
 expect 2 'one of the sizes N, got M' $on vector_add.hdl --size M=3
+expect 2 "error: --random: expected normal.uniform.integers, got 'gauss'" $on vector_add.hdl --size N=3 --random gauss
+expect 2 "error: --check: expected auto.full.sampled, got 'all'" $on vector_add.hdl --size N=3 --check all
+expect 0 passed $on vector_add.hdl --size N=3 --random integers --check full
+expect 2 'argument [AB]: needs, with those before it, [0-9]* MiB of host memory for two copies, the machine has' $on vector_add.hdl --size N=100000000000
 expect 2 'is given twice' $on vector_add.hdl --size N=3 --size N=4
 expect 2 'No such file' $on absent.hdl
 expect 2 'absent.npy: No such file' $on vector_add.hdl --input A=absent.npy
