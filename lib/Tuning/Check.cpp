@@ -22,11 +22,15 @@ using target::Target;
 
 using Result = std::optional<Rejection>;
 
-static constexpr std::string_view names[] = {
-    "chip",         "type",          "tile-multiple",         "k-swizzle",     "warps",
-    "stages",       "raster",        "copy-engine",           "operand-major", "store-path",
-    "threads",      "tensor-memory", "accumulator-registers", "register-pool", "register-cap",
-    "shared-memory"};
+static constexpr std::string_view names[] = {"chip",          "type",
+                                             "tile-multiple", "k-swizzle",
+                                             "warps",         "stages",
+                                             "raster",        "copy-engine",
+                                             "operand-major", "store-path",
+                                             "cluster",       "threads",
+                                             "tensor-memory", "accumulator-registers",
+                                             "register-pool", "register-cap",
+                                             "shared-memory"};
 
 std::span<const std::string_view> rejectionNames() { return names; }
 
@@ -199,6 +203,35 @@ static Result checkStore(const Schedule &s, const GemmProblem &p, const Target &
   return {};
 }
 
+static Result checkCluster(const Schedule &s, const GemmProblem &p, const Target &t) {
+  const int most = t.has(Feature::Multicast) ? static_cast<int>(t.maxCluster) : 1;
+  for (auto [what, size] : {std::pair{"M", s.clusterM}, {"N", s.clusterN}})
+    if (size < 1 || size > most)
+      return reject("cluster", "expected {} of a cluster along {} on {}{}, got {}",
+                    most == 1 ? "1 CTA" : fmt::format("1 to {} CTAs", most), what, t.name,
+                    most == 1 ? ", whose copies are not multicast" : "", size);
+  if (s.clusterSize() == 1)
+    return {};
+  if (s.clusterSize() > most)
+    return reject("cluster", "expected at most {} CTAs a cluster on {}, got {} x {}", most, t.name,
+                  s.clusterM, s.clusterN);
+  if (s.copy != CopyEngine::Bulk)
+    return reject("cluster",
+                  "expected copy=bulk for a cluster of {} x {}, since only bulk copies "
+                  "are multicast, got another",
+                  s.clusterM, s.clusterN);
+  for (bool isA : {true, false}) {
+    const int64_t rows = slotKMajor(s, p, isA) ? (isA ? s.tileM : s.tileN) : s.tileK;
+    const int shares = isA ? s.clusterN : s.clusterM;
+    if (rows % (8 * shares) != 0) // a panel of 8 rows is 1024 bytes
+      return reject("cluster",
+                    "expected {} rows of a panel of {} to divide into multiples of 8 for each of "
+                    "{} CTAs, got {} each",
+                    rows, isA ? "A" : "B", shares, double(rows) / shares);
+  }
+  return {};
+}
+
 static Result checkThreads(const Schedule &s, const Target &t) {
   if (s.threads() > static_cast<int>(t.maxThreadsPerBlock))
     return reject("threads", "expected at most {} threads a CTA, got {}", t.maxThreadsPerBlock,
@@ -329,6 +362,8 @@ std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const Ta
   if (Result r = checkCopy(s, p, t))
     return r;
   if (Result r = checkStore(s, p, t))
+    return r;
+  if (Result r = checkCluster(s, p, t))
     return r;
   if (Result r = checkThreads(s, t))
     return r;

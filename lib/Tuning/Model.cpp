@@ -10,7 +10,7 @@
 // at the rate of the slowest of tensor cores, shared memory, L2 and copy latency, plus
 // the part of each epilogue that nothing hides; or that of the device memory, if more.
 // It ranks schedules of one problem on one chip; it does not know other kernels on the
-// device, clusters, or bank conflicts.
+// device, what a cluster waits for its slowest CTA, or bank conflicts.
 //
 //===----------------------------------------------------------------------===//
 #include "Internal.h"
@@ -64,12 +64,13 @@ struct Cost {
 
 static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
   Tiles t;
-  t.m = ceilDiv(p.m, s.tileM);
-  t.n = ceilDiv(p.n, s.tileN);
+  // A cluster takes a whole block of tiles; some of the last ones are empty.
+  t.m = ceilDiv(p.m, s.tileM * s.clusterM) * s.clusterM;
+  t.n = ceilDiv(p.n, s.tileN * s.clusterN) * s.clusterN;
   t.all = t.m * t.n * p.batch;
   t.kSteps = ceilDiv(p.k, s.tileK);
   t.resident = std::min<int64_t>(s.ctasPerSM, ceilDiv(t.all, c.sms));
-  const int64_t slots = c.sms * t.resident;
+  const int64_t slots = c.sms * t.resident / s.clusterSize() * s.clusterSize();
   t.rounds = ceilDiv(t.all, slots);
   t.filled = double(t.all) / double(t.rounds * slots);
   t.useful = double(p.m) * double(p.n) / (double(t.m * s.tileM) * double(t.n * s.tileN));
@@ -135,12 +136,15 @@ static double together(double x, double y, double sharpness = 8) {
 static Cost stepCost(const Schedule &s, const GemmProblem &p, const Target &t, const Chip &c,
                      int64_t resident) {
   const double slot = double(s.tileM + s.tileN) * panelBytes;
+  // CTAs along N share tiles of A, those along M tiles of B.
+  const double fromL2 =
+      (double(s.tileM) / s.clusterN + double(s.tileN) / s.clusterM) * panelBytes;
   const double work = 2.0 * double(s.tileM) * double(s.tileN) * double(s.tileK);
   const double shared = double(resident);
   const std::array<Cost, 5> costs = {{
       {shared * work / opsPerClock(p, c) * fragmentStalls(s, t, resident), "the tensor cores"},
       {shared * (slot + operandReads(s, t)) / sharedRate, "shared memory"},
-      {shared * slot / t.l2BytesPerClock, "L2"},
+      {shared * fromL2 / t.l2BytesPerClock, "L2"},
       {copyLatency / s.stages, "copy latency"},
       {loadClocks(s, p), "the load warps"},
   }};

@@ -57,8 +57,11 @@ static constexpr NumberKey numbers[] = {
     number<&Schedule::mmaRegisters>("mma_registers", 0),
     number<&Schedule::raster>("raster", 1),
     number<&Schedule::ctasPerSM>("ctas_per_sm", 1),
+    number<&Schedule::clusterM>("cluster_m", 1),
+    number<&Schedule::clusterN>("cluster_n", 1),
 };
-constexpr size_t tileKeys = 3; // of `numbers`; printed together as tile=
+constexpr size_t tileKeys = 3;    // of `numbers`; printed together as tile=
+constexpr size_t clusterKeys = 2; // the last of `numbers`; printed when not 1
 
 static constexpr EngineName engines[] = {
     {"bulk", CopyEngine::Bulk}, {"async", CopyEngine::Async}, {"threads", CopyEngine::Threads}};
@@ -74,8 +77,12 @@ static std::string_view nameOf(const Names &names, Value value) {
 
 std::string toString(const Schedule &s) {
   std::string out = fmt::format("tile={}x{}x{}", s.tileM, s.tileN, s.tileK);
-  for (const NumberKey &key : std::span(numbers).subspan(tileKeys))
+  const auto keys = std::span(numbers).subspan(tileKeys);
+  for (const NumberKey &key : keys.first(keys.size() - clusterKeys))
     out += fmt::format(",{}={}", key.name, key.get(s));
+  for (const NumberKey &key : keys.last(clusterKeys))
+    if (key.get(s) != 1)
+      out += fmt::format(",{}={}", key.name, key.get(s));
   out += fmt::format(",copy={},store={}", nameOf(engines, s.copy), nameOf(stores, s.store));
   return out;
 }

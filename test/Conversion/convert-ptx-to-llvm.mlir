@@ -55,3 +55,24 @@ llvm.func @tensor_memory(%address: i32) {
   %x:2 = ptx.tcgen05_wait_load %raw#0, %raw#1 : f32, f32
   llvm.return
 }
+
+// -----
+
+// CTAs of a cluster: a copy to all in a mask, an address in another, arrivals there and waits for
+// them, with and without ordering of what threads did.
+// CHECK-LABEL: @cluster
+llvm.func @cluster(%map: !llvm.ptr, %x: i32, %ctas: i16) {
+  // CHECK: "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$4, $5}], [$2], $3;", "r,l,r,h,r,r,~{memory}"
+  ptx.bulk_tensor_load_multicast %x, %map[%x, %x], %x to %ctas : !llvm.ptr
+  // CHECK: "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r,~{memory}"
+  %there = ptx.map_shared %x, %x
+  // CHECK: @p mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [$0];
+  ptx.mbarrier_arrive_remote_if %there if %x
+  // CHECK: @p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];
+  ptx.mbarrier_arrive_remote_if %there if %x release
+  // CHECK: mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 p, [$0], $1;
+  ptx.mbarrier_wait_cluster %x, %x
+  // CHECK: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [$0], $1;
+  ptx.mbarrier_wait_cluster %x, %x acquire
+  llvm.return
+}

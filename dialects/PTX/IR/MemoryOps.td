@@ -20,6 +20,19 @@ def PTX_BulkTensorLoadOp : PTX_Op<"bulk_tensor_load"> {
   let arguments = (ins I32:$target, LLVM_AnyPointer:$map, I32:$barrier, Variadic<I32>:$coordinates);
   let assemblyFormat = "$target `,` $map `[` $coordinates `]` `,` $barrier attr-dict `:` type($map)";
 }
+def PTX_BulkTensorLoadMulticastOp : PTX_Op<"bulk_tensor_load_multicast"> {
+  let summary = "tensor copy, global to the shared memory of CTAs of the cluster";
+  let description = [{
+    Bit `r` of `ctas` names the CTA of rank `r`: what arrives is written at the offset of
+    `target` in its shared memory and counted by the mbarrier at the offset of `barrier` there
+    (cp.async.bulk.tensor with .multicast::cluster). Coordinates innermost first.
+    ```mlir
+    ptx.bulk_tensor_load_multicast %to, %map[%x, %y], %barrier to %ctas : !llvm.ptr
+    ```
+  }];
+  let arguments = (ins I32:$target, LLVM_AnyPointer:$map, I32:$barrier, I16:$ctas, Variadic<I32>:$coordinates);
+  let assemblyFormat = "$target `,` $map `[` $coordinates `]` `,` $barrier `to` $ctas attr-dict `:` type($map)";
+}
 def PTX_BulkTensorStoreOp : PTX_Op<"bulk_tensor_store"> {
   let summary = "tensor copy, shared to global memory, in the thread's bulk group";
   let arguments = (ins I32:$source, LLVM_AnyPointer:$map, Variadic<I32>:$coordinates);

@@ -33,6 +33,25 @@ std::string BulkTensorLoadOp::getPtxText() {
                        rank, operandList(3, rank));
 }
 
+std::string BulkTensorLoadMulticastOp::getPtxText() {
+  unsigned rank = getCoordinates().size();
+  return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
+                       "bytes.multicast::cluster [$0], [$1, {1}], [$2], $3;",
+                       rank, list(4, rank));
+}
+
+std::string MBarrierWaitClusterOp::getPtxText() {
+  return llvm::formatv("{{\n\t.reg .pred p;\n\tWAIT: mbarrier.try_wait.parity.{0}.cluster.shared"
+                       "::cta.b64 p, [$0], $1;\n\t@p bra DONE;\n\tbra WAIT;\n\tDONE:\n\t}",
+                       getAcquire() ? "acquire" : "relaxed");
+}
+
+std::string MBarrierArriveRemoteIfOp::getPtxText() {
+  return llvm::formatv("{{\n\t.reg .pred p;\n\tsetp.ne.b32 p, $1, 0;\n\t@p mbarrier.arrive.{0}."
+                       "cluster.shared::cluster.b64 _, [$0];\n\t}",
+                       getRelease() ? "release" : "relaxed");
+}
+
 std::string BulkTensorStoreOp::getPtxText() {
   unsigned rank = getCoordinates().size();
   return llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group [$1, {1}], [$0];",

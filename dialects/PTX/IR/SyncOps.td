@@ -14,6 +14,15 @@ def PTX_MBarrierWaitOp : PTX_TextOp<"mbarrier_wait",
   let arguments = (ins I32:$barrier, I32:$parity);
   let assemblyFormat = "$barrier `,` $parity attr-dict";
 }
+def PTX_MBarrierWaitClusterOp : PTX_Op<"mbarrier_wait_cluster"> {
+  let summary = "like ptx.mbarrier_wait, where threads of other CTAs of the cluster arrive";
+  let description = [{
+    With `acquire`, what those threads did before they arrived is visible afterwards; without,
+    only that they have arrived (relaxed). Cluster scope.
+  }];
+  let arguments = (ins I32:$barrier, I32:$parity, UnitAttr:$acquire);
+  let assemblyFormat = "$barrier `,` $parity (`acquire` $acquire^)? attr-dict";
+}
 def PTX_MBarrierPollOp : PTX_TextOp<"mbarrier_poll",
     "{\n\t.reg .pred p;\n\tPOLL: mbarrier.test_wait.parity.shared::cta.b64 p, [$0], $1;\n\t@p bra DONE;\n\tbra POLL;\n\tDONE:\n\t}"> {
   let summary = "like ptx.mbarrier_wait, for targets without try_wait (mbarrier.test_wait in a loop)";
@@ -30,6 +39,22 @@ def PTX_MBarrierArriveIfOp : PTX_TextOp<"mbarrier_arrive_if",
   let summary = "arrive on a barrier of this CTA when `flag` is not 0, without a branch";
   let arguments = (ins I32:$barrier, I32:$flag);
   let assemblyFormat = "$barrier `if` $flag attr-dict";
+}
+def PTX_MBarrierArriveRemoteIfOp : PTX_Op<"mbarrier_arrive_remote_if"> {
+  let summary = "arrive on a barrier of any CTA of the cluster when `flag` is not 0, without a branch";
+  let description = [{
+    The address is one that `ptx.map_shared` gave. With `release`, what this thread did before is
+    visible to those who acquire; ptxas then fences the whole GPU (MEMBAR.ALL.GPU). Cluster scope.
+  }];
+  let arguments = (ins I32:$barrier, I32:$flag, UnitAttr:$release);
+  let assemblyFormat = "$barrier `if` $flag (`release` $release^)? attr-dict";
+}
+def PTX_MapSharedOp : PTX_TextOp<"map_shared", "mapa.shared::cluster.u32 $0, $1, $2;"> {
+  let summary = "the address, in the cluster's window, of the same place in the CTA of rank `rank`";
+  let description = [{ `%there = ptx.map_shared %here, %rank` (mapa) }];
+  let arguments = (ins I32:$address, I32:$rank);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$address `,` $rank attr-dict";
 }
 def PTX_MBarrierExpectTxOp : PTX_TextOp<"mbarrier_arrive_expect_tx",
     "mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;"> {

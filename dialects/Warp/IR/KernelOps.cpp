@@ -148,6 +148,15 @@ LogicalResult RoleOp::verify() {
 LogicalResult WorkStreamOp::verify() {
   if (getRaster() < 1)
     return emitOpError("expected raster to be at least 1, got ") << getRaster();
+  if (std::optional<ArrayRef<int64_t>> cluster = getCluster()) {
+    if (cluster->size() != 2)
+      return emitOpError("expected cluster to be [rows, columns], got ")
+             << cluster->size() << " numbers";
+    for (int64_t extent : *cluster)
+      if (extent < 1 || extent > 16)
+        return emitOpError("expected a cluster of 1 to 16 CTAs along rows and columns, got [")
+               << (*cluster)[0] << ", " << (*cluster)[1] << "]";
+  }
   return success();
 }
 

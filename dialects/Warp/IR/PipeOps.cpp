@@ -66,7 +66,7 @@ LogicalResult WaitOp::verify() { return verifyTake(*this); }
 
 LogicalResult CommitOp::verify() {
   auto type = cast<PipeType>(getPipe().getType());
-  bool tiles = type.getLink() == Link::Smem || type.getLink() == Link::Cluster;
+  bool tiles = type.hasTiles();
   if (tiles && !getValues().empty())
     return emitOpError("expected no values: tiles are filled in place");
   if (!tiles && getValues().getTypes() != TypeRange(type.getElements()))

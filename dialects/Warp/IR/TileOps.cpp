@@ -65,6 +65,15 @@ LogicalResult CopyOp::verify() {
   }
   if (!isLoad() && getEngine() == Engine::Async)
     return emitOpError("expected engine bulk or threads for a copy to global memory");
+  if (!getMulticast())
+    return success();
+  if (!isLoad() || getEngine() != Engine::Bulk)
+    return emitOpError("expected a copy by engine bulk to shared memory to be multicast, got ")
+           << (isLoad() ? "engine " : "a copy to global memory by engine ")
+           << stringifyEngine(getEngine());
+  auto acquire = getTile().getDefiningOp<AcquireOp>();
+  if (!acquire || acquire.getPipe().getType().getLink() != Link::Cluster)
+    return emitOpError("expected the acquired slot of a pipe of link cluster to be multicast to");
   return success();
 }
 

@@ -34,7 +34,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t mmaWarps, int64_t epilogueWarps, int64_t accStages,
                                    int64_t storeStages, int64_t loadRegisters,
                                    int64_t mmaRegisters, int64_t raster, Engine, StorePath,
-                                   int64_t ctasPerSM) {
+                                   int64_t ctasPerSM, int64_t clusterM, int64_t clusterN) {
   auto atLeast = [&](StringRef name, int64_t value, int64_t least) -> LogicalResult {
     if (value < least)
       return emitError() << "expected " << name << " to be at least " << least << ", got " << value;
@@ -50,14 +50,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       succeeded(atLeast("store_stages", storeStages, 0)) &&
       succeeded(atLeast("load_registers", loadRegisters, 0)) &&
       succeeded(atLeast("mma_registers", mmaRegisters, 0)) &&
-      succeeded(atLeast("raster", raster, 1)) && succeeded(atLeast("ctas_per_sm", ctasPerSM, 1)));
+      succeeded(atLeast("raster", raster, 1)) && succeeded(atLeast("ctas_per_sm", ctasPerSM, 1)) &&
+      succeeded(atLeast("cluster_m", clusterM, 1)) && succeeded(atLeast("cluster_n", clusterN, 1)));
 }
 
 ScheduleAttr heddle::warp::toAttr(MLIRContext *context, const tuning::Schedule &s) {
   return ScheduleAttr::get(context, s.tileM, s.tileN, s.tileK, s.stages, s.loadWarps, s.mmaWarps,
                            s.epilogueWarps, s.accStages, s.storeStages, s.loadRegisters,
                            s.mmaRegisters, s.raster, static_cast<Engine>(s.copy),
-                           static_cast<StorePath>(s.store), s.ctasPerSM);
+                           static_cast<StorePath>(s.store), s.ctasPerSM, s.clusterM, s.clusterN);
 }
 
 heddle::tuning::Schedule heddle::warp::fromAttr(ScheduleAttr a) {
@@ -70,6 +71,7 @@ heddle::tuning::Schedule heddle::warp::fromAttr(ScheduleAttr a) {
   s.copy = static_cast<target::CopyEngine>(a.getCopy());
   s.store = static_cast<tuning::StorePath>(a.getStore());
   s.ctasPerSM = a.getCtasPerSm();
+  s.clusterM = a.getClusterM(), s.clusterN = a.getClusterN();
   return s;
 }
 

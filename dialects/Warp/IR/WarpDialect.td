@@ -57,6 +57,12 @@ def Warp_Engine : Warp_Enum<"Engine", "who moves a tile", [
 def Warp_EngineAttr : Warp_EnumAttr<Warp_Engine, "engine"> {
   let assemblyFormat = "$value"; // `engine bulk` in warp.copy
 }
+def Warp_ClusterAxis : Warp_Enum<"ClusterAxis", "which CTAs of a cluster share a tile", [
+  I32EnumAttrCase<"Row", 0, "row">,    // those with the same row of the cluster
+  I32EnumAttrCase<"Col", 1, "col">]>;  // those with the same column
+def Warp_ClusterAxisAttr : Warp_EnumAttr<Warp_ClusterAxis, "cluster_axis"> {
+  let assemblyFormat = "$value"; // `multicast row` in warp.copy
+}
 def Warp_StorePath : Warp_Enum<"StorePath", "how results leave", [
   I32EnumAttrCase<"Direct", 0, "direct">, I32EnumAttrCase<"Bulk", 1, "bulk">]>;
 def Warp_FenceKind : Warp_Enum<"FenceKind", "what a fence orders", [
@@ -70,7 +76,8 @@ class Warp_Attr<string n, string m, list<Trait> t = []> : AttrDef<Warp_Dialect, 
 def Warp_ScheduleAttr : Warp_Attr<"Schedule", "schedule"> {
   let summary = "how the work is cut up and which warps get it";
   let description = [{
-    The schedule record; the fields are those of `heddle::tuning::Schedule`.
+    The schedule record; the fields are those of `heddle::tuning::Schedule`. `cluster_m`
+    and `cluster_n` are 1 where they are not given.
     ```mlir
     #warp.schedule<tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, load_warps = 4,
       mma_warps = 8, epilogue_warps = 0, acc_stages = 1, store_stages = 0, load_registers = 40,
@@ -80,7 +87,9 @@ def Warp_ScheduleAttr : Warp_Attr<"Schedule", "schedule"> {
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$stages,
     "int64_t":$load_warps, "int64_t":$mma_warps, "int64_t":$epilogue_warps, "int64_t":$acc_stages,
     "int64_t":$store_stages, "int64_t":$load_registers, "int64_t":$mma_registers, "int64_t":$raster,
-    EnumParameter<Warp_Engine>:$copy, EnumParameter<Warp_StorePath>:$store, "int64_t":$ctas_per_sm);
+    EnumParameter<Warp_Engine>:$copy, EnumParameter<Warp_StorePath>:$store, "int64_t":$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "1">:$cluster_m,
+    DefaultValuedParameter<"int64_t", "1">:$cluster_n);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -99,14 +99,26 @@ def Warp_WorkStreamOp : Warp_Op<"work_stream", [Pure]> {
     `rows x cols x batch` grid of tiles. Within a batch, `raster` rows of tiles are
     walked before the column advances, so that CTAs running together share
     operands in the L2. Stages agree on the sequence by recomputing it.
+
+    With `cluster [r, c]` the CTAs of a cluster of `r x c` take neighbouring tiles: items
+    are blocks of so many tiles, and the CTA of rank `k` has row `k / c`, column `k mod c`
+    of the block. Each CTA of a cluster gets as many items as the others; a tile beyond the
+    last row or column is outside of every memref.
     ```mlir
     %s = warp.work_stream(%rows, %cols, %batch) raster 8
+    %t = warp.work_stream(%rows, %cols, %batch) raster 8 cluster [2, 1]
     ```
   }];
-  let arguments = (ins Index:$rows, Index:$cols, Index:$batch, I64Attr:$raster);
+  let arguments = (ins Index:$rows, Index:$cols, Index:$batch, I64Attr:$raster,
+                       OptionalAttr<DenseI64ArrayAttr>:$cluster);
   let results = (outs Warp_StreamType:$stream);
-  let assemblyFormat = "`(` $rows `,` $cols `,` $batch `)` `raster` $raster attr-dict";
+  let assemblyFormat = "`(` $rows `,` $cols `,` $batch `)` `raster` $raster (`cluster` $cluster^)? attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// CTAs of a cluster along rows and columns; 1 without one.
+    int64_t getClusterRows() { return getCluster() ? (*getCluster())[0] : 1; }
+    int64_t getClusterCols() { return getCluster() ? (*getCluster())[1] : 1; }
+  }];
 }
 
 def Warp_ForEachOp : Warp_Op<"for_each", [NoTerminator, SingleBlock]> {
@@ -200,16 +212,22 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
     Offsets are elements, one a memref dimension, outermost first; the tile covers
     the last two dimensions. With `transposed` the tile's first dimension is the
     memref's last. What lies outside the memref reads as zero and is not written.
+
+    `multicast row`: the slot is that of a `cluster` pipe and the tile the same in the CTAs
+    that have the same row of the cluster; each of them reads an equal share of it and
+    writes that to the slots of all. `multicast col` likewise for a column.
     ```mlir
     warp.copy %A[%row, %k] to %tile engine bulk : memref<?x?xbf16>, !warp.tile<128x64xbf16>
     warp.copy %tile to %D[%row, %col] engine bulk : !warp.tile<128x64xbf16>, memref<?x?xbf16>
+    warp.copy %A[%row, %k] to %tile multicast row engine bulk : memref<?x?xbf16>, !warp.tile<128x64xbf16>
     ```
   }];
   let arguments = (ins AnyTypeOf<[AnyMemRef, Warp_TileType]>:$source, Variadic<Index>:$sourceOffsets,
     AnyTypeOf<[AnyMemRef, Warp_TileType]>:$target, Variadic<Index>:$targetOffsets,
-    DefaultValuedAttr<Warp_EngineAttr, "Engine::Bulk">:$engine, UnitAttr:$transposed);
+    DefaultValuedAttr<Warp_EngineAttr, "Engine::Bulk">:$engine, UnitAttr:$transposed,
+    OptionalAttr<Warp_ClusterAxisAttr>:$multicast);
   let assemblyFormat = [{$source (`[` $sourceOffsets^ `]`)? `to` $target (`[` $targetOffsets^ `]`)?
-    (`transposed` $transposed^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
+    (`transposed` $transposed^)? (`multicast` $multicast^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isLoad() { return ::llvm::isa<TileType>(getTarget().getType()); }

@@ -53,13 +53,18 @@ def Warp_PipeType : Warp_Type<"Pipe", "pipe"> {
   let description = [{
     `!warp.pipe<smem, 4, !warp.tile<128x64xbf16>, !warp.tile<256x64xbf16>>` has four
     slots, each holding two tiles that become full and empty together.
-    `accumulator` is `regs` or `tmem`, whichever the target's tensor cores use.
+    `accumulator` is `regs` or `tmem`, whichever the target's tensor cores use. The slots of
+    a `cluster` pipe are in the shared memory of each CTA of a cluster and are filled by
+    copies of all of them: the producer's `acquire` waits until the slot is empty in every
+    CTA that this one writes to, the consumer's `wait` until every writer has filled it here.
   }];
   let parameters = (ins EnumParameter<Warp_Link>:$link, "int64_t":$depth,
                     ArrayRefParameter<"::mlir::Type", "what a slot holds">:$elements);
   let assemblyFormat = "`<` $link `,` $depth `,` $elements `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Whether slots are tiles in shared memory (links smem and cluster).
+    bool hasTiles() const { return getLink() == Link::Smem || getLink() == Link::Cluster; }
     /// Bytes of one slot in shared memory.
     int64_t getSlotBytes() const;
   }];

@@ -6,15 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // In:  a kernel of roles.
-// Out: every smem and tmem pipe has offset, barriers, producers and consumers; the
+// Out: every smem, cluster and tmem pipe has offset, barriers, producers and consumers; the
 //      kernel has shared_bytes and, with tensor memory, tmem_columns and tmem_address.
 // Not: reuse of memory between pipes that are never live together.
 //
 // Shared memory:  0     full barriers, then empty barriers, 8 bytes each, pipe by pipe;
 //                       then 4 bytes for the address of tensor memory
-//                 1024  the slots of each smem pipe, each pipe at a multiple of 1024
+//                 1024  the slots of each smem or cluster pipe, each pipe at a multiple of 1024
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Warp/Transforms/Cluster.h"
 #include "dialects/Warp/Transforms/Passes.h"
 #include "dialects/Warp/Transforms/Roles.h"
 #include "llvm/Support/MathExtras.h"
@@ -69,7 +70,7 @@ LogicalResult AllocatePass::placeSlots() {
   int64_t next = barrierBytes;
   std::string parts = std::to_string(barrierBytes) + " barriers";
   for (PipeOp pipe : pipes) {
-    if (!hasLink(pipe, Link::Smem))
+    if (!pipe.getPipe().getType().hasTiles())
       continue;
     PipeType type = pipe.getPipe().getType();
     int64_t slot = llvm::alignTo(type.getSlotBytes(), slotAlignment);
@@ -121,7 +122,7 @@ LogicalResult AllocatePass::countArrivals(PipeOp pipe) {
   for (RoleOp consumer : ends->consumers)
     empty += emptyArrivals(consumer, *target);
   pipe.setProducers(*full);
-  pipe.setConsumers(empty);
+  pipe.setConsumers(empty * getReach(pipe).writers());
   return success();
 }
 
@@ -146,7 +147,7 @@ void AllocatePass::runOnOperation() {
     return signalPassFailure();
   }
   for (PipeOp pipe : getPipes(kernel))
-    if (hasLink(pipe, Link::Smem) || hasLink(pipe, Link::Tmem))
+    if (pipe.getPipe().getType().hasTiles() || hasLink(pipe, Link::Tmem))
       pipes.push_back(pipe);
   for (PipeOp pipe : pipes)
     if (failed(countArrivals(pipe)))

@@ -138,6 +138,6 @@ void CheckOrderingPass::runOnOperation() {
     return signalPassFailure();
   if (target->mma != MmaFamily::MmaSync)
     for (PipeOp pipe : getPipes(kernel))
-      if (pipe.getPipe().getType().getLink() == Link::Smem && failed(checkReleases(pipe, *target)))
+      if (pipe.getPipe().getType().hasTiles() && failed(checkReleases(pipe, *target)))
         return signalPassFailure();
 }

@@ -96,11 +96,11 @@ void Collector::orderTensorMemory(PipeOp pipe, const PipeUses &uses) {
 }
 
 void Collector::visit(PipeOp pipe) {
-  Link link = pipe.getPipe().getType().getLink();
+  PipeType type = pipe.getPipe().getType();
   PipeUses uses = getUses(pipe);
-  if (link == Link::Smem && target.has(Feature::ProxyFence))
+  if (type.hasTiles() && target.has(Feature::ProxyFence))
     orderProxies(pipe, uses);
-  if (target.mma == MmaFamily::Tcgen05 && (link == Link::Smem || link == Link::Tmem))
+  if (target.mma == MmaFamily::Tcgen05 && (type.hasTiles() || type.getLink() == Link::Tmem))
     orderTensorMemory(pipe, uses);
 }
 

@@ -93,9 +93,10 @@ struct Frame {
   int64_t iteration, count;
 };
 
-/// What has happened on a pipe. Consumers in the order of PipeUses::consumers.
+/// What has happened on a pipe in one CTA. Consumers in the order of PipeUses::consumers.
 struct PipeState {
   PipeOp op;
+  bool cluster; ///< whether the other CTAs fill and await its slots as well
   int64_t slots;
   SmallVector<Operation *> consumers;
   int64_t acquired = 0, committed = 0;
@@ -104,6 +105,7 @@ struct PipeState {
 
 struct ProcessState {
   Operation *process;
+  int64_t cta;
   SmallVector<Frame> frames;
 };
 
@@ -123,7 +125,11 @@ private:
   void reportDeadlock();
   LogicalResult checkEnd();
   std::string position(const ProcessState &p) const;
-  PipeState &stateOf(Operation *verb) { return pipes[index.at(getPipe(verb))]; }
+  PipeState &stateOf(Operation *verb, int64_t cta) {
+    return pipes[index.at(getPipe(verb)) * instance.ctas + cta];
+  }
+  /// The least number in `pipe` or, for a cluster pipe, in any CTA's.
+  int64_t least(Operation *verb, int64_t cta, function_ref<int64_t(const PipeState &)> number);
   size_t consumerIndex(const PipeState &pipe, Operation *process) const {
     return llvm::find(pipe.consumers, process) - pipe.consumers.begin();
   }
@@ -134,7 +140,7 @@ private:
   DenseMap<Operation *, size_t> index;
   std::vector<ProcessState> processes;
   /// The sequence number of the slot that a taker gave last.
-  DenseMap<Operation *, int64_t> tickets;
+  DenseMap<std::pair<Operation *, int64_t>, int64_t> tickets; ///< by verb and CTA
 };
 } // namespace
 
@@ -143,15 +149,17 @@ Machine::Machine(const KernelModel &model, const Instance &instance, bool report
   for (PipeOp pipe : model.pipes) {
     PipeState state;
     state.op = pipe;
+    state.cluster = pipe.getPipe().getType().getLink() == Link::Cluster;
     state.slots = std::min(pipe.getPipe().getType().getDepth(), instance.slots);
     state.consumers = getUses(pipe).consumers;
     state.waited.assign(state.consumers.size(), 0);
     state.released.assign(state.consumers.size(), 0);
-    index[pipe] = pipes.size();
-    pipes.push_back(state);
+    index[pipe] = pipes.size() / instance.ctas;
+    pipes.insert(pipes.end(), instance.ctas, state);
   }
-  for (const ProcessModel &process : model.processes)
-    processes.push_back({process.process, {{&process.body, 0, nullptr, 0, 1}}});
+  for (int64_t cta = 0; cta < instance.ctas; ++cta)
+    for (const ProcessModel &process : model.processes)
+      processes.push_back({process.process, cta, {{&process.body, 0, nullptr, 0, 1}}});
 }
 
 /// "item 1, iteration 2"
@@ -162,7 +170,9 @@ std::string Machine::position(const ProcessState &p) const {
       text += (text.empty() ? "" : ", ") +
               std::string(isa<ForEachOp>(frame.loop) ? "item " : "iteration ") +
               std::to_string(frame.iteration);
-  return text.empty() ? "outside of loops" : text;
+  if (text.empty())
+    text = "outside of loops";
+  return instance.ctas > 1 ? text + ", CTA " + std::to_string(p.cta) : text;
 }
 
 void Machine::enter(ProcessState &p, const Node &loop) {
@@ -192,22 +202,32 @@ const Node *Machine::current(ProcessState &p) {
   return nullptr;
 }
 
+int64_t Machine::least(Operation *verb, int64_t cta,
+                       function_ref<int64_t(const PipeState &)> number) {
+  int64_t result = number(stateOf(verb, cta));
+  if (stateOf(verb, cta).cluster)
+    for (int64_t other = 0; other < instance.ctas; ++other)
+      result = std::min(result, number(stateOf(verb, other)));
+  return result;
+}
+
 Step Machine::runVerb(ProcessState &p, Operation *verb) {
-  PipeState &pipe = stateOf(verb);
+  PipeState &pipe = stateOf(verb, p.cta);
   size_t self = consumerIndex(pipe, p.process);
   if (isa<AcquireOp>(verb)) {
-    int64_t freed = pipe.acquired;
-    for (int64_t released : pipe.released)
-      freed = std::min(freed, released);
+    int64_t freed = least(verb, p.cta, [&](const PipeState &state) {
+      return *std::min_element(state.released.begin(), state.released.end());
+    });
     if (pipe.acquired - freed >= pipe.slots)
       return Step::Blocked;
-    tickets[verb] = pipe.acquired++;
+    tickets[{verb, p.cta}] = pipe.acquired++;
   } else if (isa<CommitOp>(verb)) {
     ++pipe.committed;
   } else if (isa<WaitOp>(verb)) {
-    if (pipe.waited[self] >= pipe.committed)
+    if (pipe.waited[self] >=
+        least(verb, p.cta, [](const PipeState &state) { return state.committed; }))
       return Step::Blocked;
-    tickets[verb] = pipe.waited[self]++;
+    tickets[{verb, p.cta}] = pipe.waited[self]++;
   } else if (auto release = cast<ReleaseOp>(verb);
              !release.getLag() || p.frames.back().iteration > 0) {
     ++pipe.released[self];
@@ -220,10 +240,10 @@ Step Machine::checkUse(ProcessState &p, Operation *op) {
     Operation *taker = isa<AccType>(operand.getType()) ? getAccTaker(operand) : getTaker(operand);
     if (!taker || !index.contains(getPipe(taker)))
       continue;
-    PipeState &pipe = stateOf(taker);
+    PipeState &pipe = stateOf(taker, p.cta);
     bool write = isa<AcquireOp>(taker);
     int64_t given = write ? pipe.committed : pipe.released[consumerIndex(pipe, p.process)];
-    if (tickets.lookup(taker) >= given)
+    if (tickets.lookup({taker, p.cta}) >= given)
       continue;
     if (report)
       op->emitOpError("overwrite before read: expected ")
@@ -252,7 +272,7 @@ void Machine::reportDeadlock() {
           {node->op, describeProcess(p.process) +
                          (isa<AcquireOp>(node->op) ? " waits for an empty slot of pipe \""
                                                    : " waits for a full slot of pipe \"") +
-                         stateOf(node->op).op.getName().str() + "\" (" + position(p) + ")"});
+                         stateOf(node->op, p.cta).op.getName().str() + "\" (" + position(p) + ")"});
   InFlightDiagnostic diag = stuck.front().first->emitOpError("deadlock: ") << stuck.front().second;
   for (auto &[op, text] : llvm::drop_begin(stuck))
     diag.attachNote(op->getLoc()) << "and " << text;

@@ -52,6 +52,7 @@ std::optional<int64_t> smallTripCount(mlir::Operation *loop);
 /// length, most slots a pipe (fewer where the pipe has fewer).
 struct Instance {
   int64_t items = 2, iterations = 4, slots = 3;
+  int64_t ctas = 1; ///< of a cluster, all of whose copies fill the slots of cluster pipes
   int64_t maxSteps = 4'000'000; ///< of all processes together
 };
 

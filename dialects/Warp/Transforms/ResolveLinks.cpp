@@ -8,10 +8,12 @@
 // In:  a kernel with a target (its attribute, or the option), pipes of link
 //      `accumulator`, copies by any engine.
 // Out: no link `accumulator`; only engines that the target has; every warp.mma is one
-//      that the target's tensor cores take.
-// Not: link `cluster`.
+//      that the target's tensor cores take; clusters that the target launches, and tiles
+//      that their CTAs can share.
+// Not: doing without clusters where the target has none: that is an error.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Warp/Transforms/Cluster.h"
 #include "dialects/Warp/Transforms/Network.h"
 #include "dialects/Warp/Transforms/Passes.h"
 
@@ -50,8 +52,6 @@ static FailureOr<const Target *> findTarget(KernelOp kernel, StringRef fallback)
 
 static LogicalResult resolvePipe(PipeOp pipe, const Target &target) {
   PipeType type = pipe.getPipe().getType();
-  if (type.getLink() == Link::Cluster)
-    return pipe.emitOpError("expected link smem, regs, tmem or accumulator, got cluster");
   if (type.getLink() == Link::Tmem && !target.has(Feature::TensorMemory))
     return pipe.emitOpError("expected a target with tensor memory for link tmem, got ")
            << target.name;
@@ -142,6 +142,6 @@ void ResolveLinksPass::runOnOperation() {
   WalkResult checked = kernel.walk([&](MmaOp mma) {
     return failed(checkMma(mma, **found)) ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (checked.wasInterrupted())
+  if (checked.wasInterrupted() || failed(checkCluster(kernel, **found)))
     signalPassFailure();
 }

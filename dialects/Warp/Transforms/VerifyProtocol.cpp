@@ -270,9 +270,12 @@ static LogicalResult checkCounts(const KernelModel &model, PipeOp pipe) {
 /// them.
 static LogicalResult checkRun(const KernelModel &model) {
   Instance small;
+  if (llvm::any_of(model.pipes,
+                   [](PipeOp p) { return p.getPipe().getType().getLink() == Link::Cluster; }))
+    small.ctas = 2; // of a cluster
   if (runModel(model, small, /*report=*/false) == Outcome::Ok)
     return success();
-  Instance full;
+  Instance full = small;
   for (PipeOp pipe : model.pipes)
     full.slots = std::max(full.slots, pipe.getPipe().getType().getDepth());
   full.iterations = full.slots + 1;

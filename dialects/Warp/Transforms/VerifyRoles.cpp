@@ -12,6 +12,7 @@
 // Not: what verify-protocol and check-ordering look at.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Warp/Transforms/Cluster.h"
 #include "dialects/Warp/Transforms/Passes.h"
 #include "dialects/Warp/Transforms/Roles.h"
 #include "llvm/ADT/bit.h"
@@ -59,6 +60,8 @@ static LogicalResult checkArrivals(PipeOp pipe, const Target &target) {
   int64_t empty = 0;
   for (RoleOp consumer : ends->consumers)
     empty += emptyArrivals(consumer, target);
+  int64_t ctas = getReach(pipe).writers();
+  empty *= ctas;
   if (static_cast<int64_t>(*pipe.getProducers()) != *full)
     return pipe.emitOpError("expected producers of pipe \"")
            << pipe.getName() << "\" to be " << *full << ", the arrivals of "
@@ -67,7 +70,7 @@ static LogicalResult checkArrivals(PipeOp pipe, const Target &target) {
     return pipe.emitOpError("expected consumers of pipe \"")
            << pipe.getName() << "\" to be " << empty << ", the arrivals of "
            << ends->consumers.size() << (ends->consumers.size() == 1 ? " role" : " roles")
-           << ", got " << *pipe.getConsumers();
+           << (ctas > 1 ? " in " + std::to_string(ctas) + " CTAs" : "") << ", got " << *pipe.getConsumers();
   return success();
 }
 
@@ -87,7 +90,7 @@ static LogicalResult checkShared(KernelOp kernel, ArrayRef<PipeOp> pipes, const 
     if (barriers < 0 || barriers % 8)
       return pipe.emitOpError("expected barriers at a multiple of 8 bytes, got ") << barriers;
     ranges.push_back({barriers, barriers + 16 * type.getDepth(), "the barriers of " + name, pipe});
-    if (type.getLink() != Link::Smem)
+    if (!type.hasTiles())
       continue;
     if (offset < 0 || offset % slotAlignment)
       return pipe.emitOpError("expected slots at a multiple of ")
@@ -143,17 +146,17 @@ void VerifyRolesPass::runOnOperation() {
     kernel.emitOpError("expected a target (run warp-resolve-links), got none");
     return signalPassFailure();
   }
-  if (failed(checkRoles(kernel, *target)))
+  if (failed(checkRoles(kernel, *target)) || failed(checkCluster(kernel, *target)))
     return signalPassFailure();
   SmallVector<PipeOp> pipes;
   for (PipeOp pipe : getPipes(kernel)) {
     Link link = pipe.getPipe().getType().getLink();
-    if (link == Link::Cluster || link == Link::Accumulator) {
-      pipe.emitOpError("expected link smem, regs or tmem after roles are assigned, got ")
+    if (link == Link::Accumulator) {
+      pipe.emitOpError("expected link smem, cluster, regs or tmem after roles are assigned, got ")
           << stringifyLink(link);
       return signalPassFailure();
     }
-    if (link != Link::Smem && link != Link::Tmem)
+    if (link == Link::Regs)
       continue;
     if (!pipe.getOffset() || !pipe.getBarriers() || !pipe.getProducers() || !pipe.getConsumers()) {
       pipe.emitOpError("expected pipe \"")

@@ -36,7 +36,7 @@ enum class Feature : uint32_t {
   AsyncCopy = 1u << 0,      ///< cp.async
   BulkTensorCopy = 1u << 1, ///< cp.async.bulk.tensor
   TryWait = 1u << 2,        ///< mbarrier.try_wait (else test_wait)
-  Clusters = 1u << 3,       ///< thread block clusters, mapa, multicast
+  Clusters = 1u << 3,       ///< thread block clusters, mapa
   SetMaxNReg = 1u << 4,     ///< setmaxnreg per warpgroup
   TensorMemory = 1u << 5,   ///< tcgen05 tensor memory
   StMatrix = 1u << 6,       ///< stmatrix
@@ -46,6 +46,9 @@ enum class Feature : uint32_t {
   ClusterLaunchControl = 1u << 10,
   GridDepControl = 1u << 11, ///< programmatic dependent launch
   ProxyFence = 1u << 12,     ///< fence.proxy.async exists (and is needed)
+  /// Bulk copies to several CTAs of a cluster at once that are as fast as to one. Other
+  /// targets with clusters take the instruction; ptxas warns that it is slow there.
+  Multicast = 1u << 13,
 };
 
 /// Element types of tensors, in the spelling of MLIR ("bf16", "f8E4M3FN", ...).

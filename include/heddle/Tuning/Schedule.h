@@ -42,6 +42,10 @@ struct Schedule {
   StorePath store = StorePath::Direct;
   int storeStages = 0; ///< StorePath::Bulk: staging slots of tileM rows x 128 bytes
   int ctasPerSM = 1;
+  /// CTAs of a cluster along M and N. Those along M share tiles of B, those along N tiles
+  /// of A: each reads its part, which is multicast to the others.
+  int clusterM = 1, clusterN = 1;
+  int clusterSize() const { return clusterM * clusterN; }
   int threads() const { return 32 * (loadWarps + mmaWarps + epilogueWarps); }
   bool operator==(const Schedule &) const = default;
 };
@@ -145,7 +149,8 @@ std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t,
 bool sameRegisters(const Schedule &a, const Schedule &b);
 
 /// "tile=128x256x64,stages=4,..." and back; the keys are the fields' names in snake
-/// case, tile_m, tile_n and tile_k go besides tile. `parse` starts from `base`, so a user may
+/// case, tile_m, tile_n and tile_k go besides tile. cluster_m and cluster_n are written only
+/// when they are not 1. `parse` starts from `base`, so a user may
 /// name only what differs; on failure nullopt and `error` names the key, what was
 /// expected and what was found.
 std::string toString(const Schedule &s);

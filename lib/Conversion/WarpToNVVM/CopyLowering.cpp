@@ -35,25 +35,39 @@ Value KernelLowering::mapPointer(CopyOp op) {
   unsigned arg = cast<BlockArgument>(op.getMemory()).getArgNumber();
   TileType tile = cast<TileType>(op.getTile().getType());
   for (MapParam &map : maps)
-    if (map.arg == arg && map.tile == tile)
+    if (map.arg == arg && map.tile == tile && map.shares == getShares(op))
       return map.pointer;
   llvm_unreachable("every bulk copy has a tensor map");
 }
 
-/// One tensor copy a panel. Coordinates run innermost first.
+/// One tensor copy a panel. Coordinates run innermost first. What CTAs of a cluster share
+/// each copies a part of, along the dimension that panels do not cut, to all of them.
 LogicalResult KernelLowering::bulkCopy(CopyOp op) {
   TileType tile = cast<TileType>(op.getTile().getType());
   Value address = tileAddress(op.getTile()), map = mapPointer(op);
   SmallVector<Value> coordinates;
   for (Value offset : llvm::reverse(op.getOffsets()))
     coordinates.push_back(e.toI32(lookup(offset)));
+  Value ctas;
+  if (op.getMulticast() && getShares(op) > 1) {
+    bool row = *op.getMulticast() == ClusterAxis::Row;
+    int64_t part = tile.getStrided() / getShares(op);
+    Value skipped = e.mul(row ? clusterCol : clusterRow, part);
+    coordinates[1] = e.add(coordinates[1], skipped);
+    address = e.add(address, e.mul(skipped, 128));
+    ctas = maskOf(state(pipeOf(op.getTile())), row, !row);
+  }
   Value first = coordinates[0];
   for (int64_t panel = 0; panel < tile.getNumPanels(); ++panel) {
     Value at = e.add(address, panel * tile.getPanelBytes());
     coordinates[0] = e.add(first, panel * tile.getPanelElements());
     if (op.isLoad()) {
       PipeState &s = state(pipeOf(op.getTile()));
-      e.make<ptx::BulkTensorLoadOp>(at, map, fullBarrier(s, s.heldIndex), coordinates);
+      Value full = fullBarrier(s, s.heldIndex);
+      if (ctas)
+        e.make<ptx::BulkTensorLoadMulticastOp>(at, map, full, ctas, coordinates);
+      else
+        e.make<ptx::BulkTensorLoadOp>(at, map, full, coordinates);
     } else {
       e.make<ptx::BulkTensorStoreOp>(at, map, coordinates);
     }

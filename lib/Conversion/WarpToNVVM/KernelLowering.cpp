@@ -40,6 +40,7 @@ LogicalResult KernelLowering::run() {
     if (!kernel->hasAttr(needed))
       return error(kernel, "expected attribute " + needed +
                                ": run warp-assign-roles and warp-allocate first");
+  cluster = getClusterShape(kernel);
   bool bad = false;
   kernel.walk([&](MmaOp op) { bad |= failed(family->check(op)); });
   if (bad || failed(collectArguments()) || failed(createFunction()))
@@ -92,8 +93,19 @@ void KernelLowering::prologue() {
   auto columns = kernel->getAttrOfType<IntegerAttr>("tmem_columns");
   auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_address");
   family->prologue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+  clusterPlace();
   e.make<NVVM::BarrierOp>();
   family->afterBarrier(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+}
+
+/// Barriers of other CTAs are there only after all have met.
+void KernelLowering::clusterPlace() {
+  if (cluster.size() == 1)
+    return;
+  e.make<NVVM::ClusterArriveOp>(e.getUnitAttr());
+  e.make<NVVM::ClusterWaitOp>(e.getUnitAttr());
+  Value rank = e.make<NVVM::ClusterId>(e.getI32Type());
+  clusterRow = e.div(rank, e.i32(cluster.cols)), clusterCol = e.rem(rank, e.i32(cluster.cols));
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,7 +123,12 @@ LogicalResult KernelLowering::lowerRoles() {
     if (isa<StageOp>(op))
       return error(&op, "expected roles, got a stage: run warp-assign-roles first");
     if (auto pipe = dyn_cast<PipeOp>(op)) {
-      pipes[pipe.getPipe()] = PipeState{pipe, pipe.getPipe().getType(), {}, {}, {}, {}};
+      PipeState s{pipe, pipe.getPipe().getType(), {}, {}, {}, {}, getReach(pipe), {}, {}};
+      if (s.reach.writers() > 1 && isReadByThreads(pipe, target))
+        s.orders = e.getUnitAttr();
+      if (s.reach.writers() > 1)
+        s.writerBase = e.make<ptx::MapSharedOp>(e.getI32Type(), sharedBase, writerRank(s, lane));
+      pipes[pipe.getPipe()] = s;
       continue;
     }
     if (failed(lowerOp(op)))
@@ -327,16 +344,23 @@ LogicalResult KernelLowering::lowerIf(scf::IfOp op) {
   return result;
 }
 
-/// Items c, c + #CTAs, ... of the grid of tiles, `raster` rows at a time.
+/// Items c, c + #CTAs, ... of the grid of tiles, `raster` rows at a time. With clusters the
+/// same of the grid of blocks of tiles, in each of which this CTA has its tile.
 LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
   auto stream = op.getStream().getDefiningOp<WorkStreamOp>();
   if (!stream)
     return error(op, "expected the stream to come from warp.work_stream");
   Value rows = e.toI32(lookup(stream.getRows())), cols = e.toI32(lookup(stream.getCols()));
+  auto blocks = [&](Value tiles, int64_t extent) {
+    return extent == 1 ? tiles : e.div(e.add(tiles, extent - 1), e.i32(extent));
+  };
+  rows = blocks(rows, cluster.rows), cols = blocks(cols, cluster.cols);
   Value perBatch = e.mul(rows, cols);
   Value total = e.mul(perBatch, e.toI32(lookup(stream.getBatch())));
   Value first = e.make<NVVM::BlockIdXOp>(e.getI32Type());
   Value step = e.make<NVVM::GridDimXOp>(e.getI32Type());
+  if (cluster.size() > 1)
+    first = e.div(first, e.i32(cluster.size())), step = e.div(step, e.i32(cluster.size()));
   auto loop = e.make<scf::ForOp>(first, total, step);
   {
     OpBuilder::InsertionGuard guard(e);
@@ -349,6 +373,10 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
     Value inBand = e.rem(inBatch, band);
     Value height = e.min(e.sub(rows, firstRow), e.i32(raster));
     Value row = e.add(firstRow, e.rem(inBand, height)), col = e.div(inBand, height);
+    if (cluster.size() > 1) {
+      row = e.add(e.mul(row, cluster.rows), clusterRow);
+      col = e.add(e.mul(col, cluster.cols), clusterCol);
+    }
     Block &body = op.getBody().front();
     mapping.map(body.getArgument(0), e.toIndex(row));
     mapping.map(body.getArgument(1), e.toIndex(col));

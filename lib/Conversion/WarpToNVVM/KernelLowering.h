@@ -15,6 +15,7 @@
 
 #include "Emitter.h"
 #include "dialects/Warp/IR/WarpDialect.h"
+#include "dialects/Warp/Transforms/Cluster.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -74,6 +75,7 @@ struct MemoryArg {
 struct MapParam {
   unsigned arg;
   warp::TileType tile;
+  int64_t shares;      ///< CTAs of a cluster among which the tile is divided
   mlir::Value pointer; ///< of the map itself
 };
 
@@ -89,6 +91,8 @@ public:
   const target::Target &target;
   warp::KernelOp kernel;
   mlir::Value tid, lane, warp, sharedBase; ///< i32, of this thread
+  warp::ClusterShape cluster;
+  mlir::Value clusterRow, clusterCol; ///< i32, of this CTA in its cluster; null without one
   /// The role being lowered.
   struct Role {
     warp::RoleOp op;
@@ -116,6 +120,9 @@ public:
     mlir::Value index, phase;      ///< allocas: the slot to take next
     mlir::Value freeIndex;         ///< alloca: the slot to release next
     mlir::Value heldIndex;         ///< i32: the slot taken last (this role)
+    warp::ClusterReach reach;      ///< link cluster: the CTAs that fill its slots
+    mlir::UnitAttr orders;         ///< set: arrivals from other CTAs release what threads did
+    mlir::Value writerBase;        ///< i32: shared memory of the lane-th of them, with more than 1
   };
   PipeState &state(mlir::Value pipe);
   mlir::Value fullBarrier(PipeState &s, mlir::Value index);
@@ -148,6 +155,7 @@ private:
   mlir::ArrayAttr gridExpr();
   // KernelLowering.cpp
   void prologue();
+  void clusterPlace();
   mlir::LogicalResult lowerRoles();
   mlir::LogicalResult lowerRole(warp::RoleOp op);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
@@ -162,6 +170,10 @@ private:
   mlir::LogicalResult lowerCommit(warp::CommitOp op);
   mlir::LogicalResult lowerRelease(warp::ReleaseOp op);
   void drainReleases();
+  void waitEmpty(PipeState &s);
+  void arriveEmpty(PipeState &s, mlir::Value index, mlir::Value condition);
+  mlir::Value writerRank(PipeState &s, mlir::Value number);
+  mlir::Value maskOf(PipeState &s, bool row, bool col);
   void lowerFence(warp::FenceOp op);
   void bindSlot(PipeState &s, mlir::Value pipe, mlir::ResultRange parts);
   void advance(PipeState &s);
@@ -231,7 +243,8 @@ public:
   /// Before a release that lags: what must be waited for. `groups` mma a loop iteration.
   virtual void waitLagged(unsigned groups) {}
   /// Release or commit by asynchronous arrival on a barrier (tcgen05.commit).
-  virtual void commitTo(mlir::Value barrier) {}
+  /// `ctas` (i16), when given: on the barrier at the same place in each CTA of the mask.
+  virtual void commitTo(mlir::Value barrier, mlir::Value ctas = nullptr) {}
   /// Base row and column (i32) of this thread's elements.
   virtual std::pair<mlir::Value, mlir::Value> fragmentBase(warp::AccType type) = 0;
   /// Visits columns [first, first + count) of the accumulator in pieces; elements of

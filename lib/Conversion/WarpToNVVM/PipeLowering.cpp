@@ -27,11 +27,12 @@ void KernelLowering::bindSlot(PipeState &s, Value pipe, ResultRange parts) {
   s.heldIndex = load(s.index);
   if (s.type.getLink() == Link::Tmem) {
     int64_t columns = cast<AccType>(s.type.getElements().front()).getCols();
-    mapping.map(parts[0], e.add(e.add(family->tmemBase(), *s.op.getOffset()),
-                                e.mul(s.heldIndex, columns)));
+    mapping.map(parts[0],
+                e.add(e.add(family->tmemBase(), *s.op.getOffset()), e.mul(s.heldIndex, columns)));
     return;
   }
-  Value address = e.add(e.add(sharedBase, *s.op.getOffset()), e.mul(s.heldIndex, s.type.getSlotBytes()));
+  Value address =
+      e.add(e.add(sharedBase, *s.op.getOffset()), e.mul(s.heldIndex, s.type.getSlotBytes()));
   for (Value part : parts) {
     mapping.map(part, address);
     tilePipe[part] = pipe;
@@ -48,6 +49,67 @@ void KernelLowering::advance(PipeState &s) {
   store(s.phase, e.select(wrapped, e.bitXor(phase, e.i32(1)), phase));
 }
 
+//===----------------------------------------------------------------------===//
+// CTAs of a cluster
+//===----------------------------------------------------------------------===//
+
+/// The rank of the `number`th CTA that writes to this one's slots; itself beyond the last.
+/// First come those of its row, or itself, then the others of its column.
+Value KernelLowering::writerRank(PipeState &s, Value number) {
+  int64_t inRow = s.reach.alongRow ? cluster.cols : 1;
+  Value row = clusterRow, col = clusterCol;
+  if (s.reach.alongRow)
+    col = e.select(e.lt(number, e.i32(inRow)), number, clusterCol);
+  if (s.reach.alongCol) {
+    Value other = e.add(number, -inRow);
+    other = e.add(other, e.toI32(e.compare(arith::CmpIPredicate::uge, other, clusterRow)));
+    row = e.select(e.lt(e.add(number, -inRow), e.i32(cluster.rows - 1)), other, clusterRow);
+  }
+  return e.add(e.mul(row, cluster.cols), col);
+}
+
+/// The CTAs (i16) of this one's row or column of the cluster, or of both.
+Value KernelLowering::maskOf(PipeState &s, bool row, bool col) {
+  int64_t ofRow = (int64_t(1) << cluster.cols) - 1, ofCol = 0;
+  for (int64_t i = 0; i < cluster.rows; ++i)
+    ofCol |= int64_t(1) << (i * cluster.cols);
+  Value mask = e.i32(0);
+  if (row)
+    mask = e.make<arith::ShLIOp>(e.i32(ofRow), e.mul(clusterRow, cluster.cols));
+  if (col)
+    mask = e.bitOr(mask, e.make<arith::ShLIOp>(e.i32(ofCol), clusterCol));
+  return e.make<arith::TruncIOp>(e.getI16Type(), mask);
+}
+
+/// Waits for the slot to take next. A fresh barrier counts as having completed the phase
+/// before its first.
+void KernelLowering::waitEmpty(PipeState &s) {
+  Value barrier = emptyBarrier(s, load(s.index)), parity = e.bitXor(load(s.phase), e.i32(1));
+  if (s.reach.writers() > 1)
+    e.make<ptx::MBarrierWaitClusterOp>(barrier, parity, s.orders);
+  else
+    waitBarrier(barrier, parity);
+}
+
+/// The warp's arrival that makes slot `index` empty, if `condition` (null: always): one lane
+/// arrives, or one for each CTA that writes to the slot.
+void KernelLowering::arriveEmpty(PipeState &s, Value index, Value condition) {
+  int64_t writers = s.reach.writers();
+  Value mine = writers > 1 ? e.lt(lane, e.i32(writers)) : e.eq(lane, 0);
+  if (condition)
+    mine = e.bitAnd(condition, mine);
+  Value barrier = emptyBarrier(s, index);
+  if (writers > 1)
+    e.make<ptx::MBarrierArriveRemoteIfOp>(e.add(s.writerBase, e.sub(barrier, sharedBase)),
+                                          e.toI32(mine), s.orders);
+  else
+    e.make<ptx::MBarrierArriveIfOp>(barrier, e.toI32(mine));
+}
+
+//===----------------------------------------------------------------------===//
+// Verbs
+//===----------------------------------------------------------------------===//
+
 LogicalResult KernelLowering::lowerAcquire(AcquireOp op) {
   PipeState &s = state(op.getPipe());
   if (s.type.getLink() == Link::Regs) {
@@ -56,14 +118,14 @@ LogicalResult KernelLowering::lowerAcquire(AcquireOp op) {
   }
   if (!s.op.getBarriers())
     return error(op, "expected a placed pipe: run warp-allocate first");
-  // A fresh barrier counts as having completed the phase before its first.
-  waitBarrier(emptyBarrier(s, load(s.index)), e.bitXor(load(s.phase), e.i32(1)));
+  waitEmpty(s);
   bindSlot(s, op.getPipe(), op.getSlots());
   // Bulk copies announce how many bytes will come, and arrive, before they are issued.
   int64_t bytes = 0;
   for (Value part : op.getSlots())
     for (Operation *user : part.getUsers())
-      if (auto copy = dyn_cast<CopyOp>(user); copy && copy.isLoad() && copy.getEngine() == Engine::Bulk)
+      if (auto copy = dyn_cast<CopyOp>(user);
+          copy && copy.isLoad() && copy.getEngine() == Engine::Bulk)
         bytes += cast<TileType>(part.getType()).getBytes();
   if (bytes && bytes != s.type.getSlotBytes())
     return error(op, "expected every part of the slot to be filled by bulk copies, or none");
@@ -137,13 +199,13 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
       family->waitLagged(groups);
     Value notFirst = e.compare(arith::CmpIPredicate::ne, lookup(loop.getInductionVar()),
                                lookup(loop.getLowerBound()));
-    Value mine = e.bitAnd(notFirst, e.eq(lane, 0));
-    e.make<ptx::MBarrierArriveIfOp>(barrier, e.toI32(mine));
+    arriveEmpty(s, index, notFirst);
     store(s.freeIndex, e.select(notFirst, step(index), index));
     return success();
   }
   if (op.getAfter() && target.mma == target::MmaFamily::Tcgen05) {
-    family->commitTo(barrier);
+    bool shared = s.reach.writers() > 1;
+    family->commitTo(barrier, shared ? maskOf(s, s.reach.alongRow, s.reach.alongCol) : Value());
   } else if (role.single) {
     bool bulkStore = false;
     op->getParentOfType<RoleOp>().walk([&](CopyOp copy) {
@@ -151,35 +213,39 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
     });
     if (bulkStore)
       e.make<ptx::BulkWaitReadOp>(e.getI32IntegerAttr(0));
-    arrive(barrier);
+    if (s.reach.writers() == 1)
+      arrive(barrier);
+    else
+      for (int64_t i = 0; i < s.reach.writers(); ++i)
+        e.make<ptx::MBarrierArriveRemoteIfOp>(
+            e.make<ptx::MapSharedOp>(e.getI32Type(), barrier, writerRank(s, e.i32(i))),
+            e.i32(1), s.orders);
   } else {
     syncWarp();
-    e.make<ptx::MBarrierArriveIfOp>(barrier, e.toI32(e.eq(lane, 0)));
+    arriveEmpty(s, index, Value());
   }
   store(s.freeIndex, step(index));
   return success();
 }
 
-/// At the end of a producer whose slots are released by asynchronous arrivals: waits for the
-/// last of them, since shared memory must outlive what is on its way to it.
+/// At the end of a producer whose slots are released by asynchronous arrivals, or from other
+/// CTAs: waits for the last of them, since shared memory must outlive what is on its way to it.
 void KernelLowering::drainReleases() {
-  if (target.mma != target::MmaFamily::Tcgen05)
-    return;
   llvm::SetVector<Value> drained;
   role.op.walk([&](AcquireOp acquire) { drained.insert(acquire.getPipe()); });
   for (Value pipe : drained) {
-    bool asynchronous = llvm::any_of(pipe.getUsers(), [](Operation *user) {
+    PipeState &s = state(pipe);
+    bool asynchronous = llvm::any_of(pipe.getUsers(), [&](Operation *user) {
       auto release = dyn_cast<ReleaseOp>(user);
-      return release && release.getAfter();
+      return release && release.getAfter() && target.mma == target::MmaFamily::Tcgen05;
     });
-    if (!asynchronous)
+    if (!asynchronous && s.reach.writers() == 1)
       continue;
     // A slot that was never taken counts as released, as in acquire.
-    PipeState &s = state(pipe);
     auto loop = e.make<scf::ForOp>(e.i32(0), e.i32(s.type.getDepth()), e.i32(1));
     OpBuilder::InsertionGuard guard(e);
     e.setInsertionPoint(loop.getBody()->getTerminator());
-    waitBarrier(emptyBarrier(s, load(s.index)), e.bitXor(load(s.phase), e.i32(1)));
+    waitEmpty(s);
     advance(s);
   }
 }
@@ -187,8 +253,9 @@ void KernelLowering::drainReleases() {
 void KernelLowering::lowerFence(FenceOp op) {
   switch (op.getKind()) {
   case FenceKind::ProxyAsync:
-    e.make<NVVM::FenceProxyOp>(NVVM::ProxyKindAttr::get(e.getContext(), NVVM::ProxyKind::async_shared),
-                               NVVM::SharedSpaceAttr::get(e.getContext(), NVVM::SharedSpace::shared_cta));
+    e.make<NVVM::FenceProxyOp>(
+        NVVM::ProxyKindAttr::get(e.getContext(), NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(e.getContext(), NVVM::SharedSpace::shared_cta));
     return;
   case FenceKind::TmemBefore:
     e.make<NVVM::Tcgen05FenceOp>(NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);

@@ -105,7 +105,10 @@ LogicalResult KernelLowering::collectArguments() {
       return;
     unsigned arg = cast<BlockArgument>(op.getMemory()).getArgNumber();
     TileType tile = cast<TileType>(op.getTile().getType());
-    if (llvm::any_of(maps, [&](MapParam &p) { return p.arg == arg && p.tile == tile; }))
+    int64_t shares = getShares(op);
+    if (llvm::any_of(maps, [&](MapParam &p) {
+          return p.arg == arg && p.tile == tile && p.shares == shares;
+        }))
       return;
     MemoryArg &m = memory(op.getMemory());
     if (m.type.getRank() > 5)
@@ -119,7 +122,7 @@ LogicalResult KernelLowering::collectArguments() {
         result = error(op, "expected stride " + Twine(d) + " of " + m.name +
                                " to be a multiple of 16 bytes for a bulk copy, got " + Twine(bytes));
     }
-    maps.push_back({arg, tile, {}});
+    maps.push_back({arg, tile, shares, {}});
   });
   return result;
 }
@@ -170,6 +173,8 @@ LogicalResult KernelLowering::createFunction() {
   // ptxas honours setmaxnreg only with a bound on resident blocks.
   int64_t ctas = kernel.getSchedule() ? kernel.getSchedule()->getCtasPerSm() : 1;
   func->setAttr("nvvm.minctasm", e.getI32IntegerAttr(ctas));
+  if (cluster.size() > 1)
+    func->setAttr("nvvm.cluster_dim", e.getDenseI32ArrayAttr({static_cast<int32_t>(cluster.size()), 1, 1}));
   entry = func.addEntryBlock(e);
   e.setInsertionPointToStart(entry);
 
@@ -259,13 +264,17 @@ static ArrayAttr symbolic(Builder &b, Value v, function_ref<ArrayAttr(memref::Di
   return {};
 }
 
-/// min(SMs * CTAs an SM, items).
+/// min(SMs * CTAs an SM, items); with clusters, of whole ones, one at least.
 ArrayAttr KernelLowering::gridExpr() {
   ArrayAttr items = constantExpr(e, 1);
   kernel.walk([&](WorkStreamOp op) {
     auto dim = [&](memref::DimOp d) { return sizeExpr(memory(d.getSource()).sizes[*d.getConstantIndex()]); };
     ArrayAttr r = symbolic(e, op.getRows(), dim), c = symbolic(e, op.getCols(), dim),
               b = symbolic(e, op.getBatch(), dim);
+    if (r && c && cluster.size() > 1) {
+      r = binaryExpr(e, r, constantExpr(e, cluster.rows), "ceil_div");
+      c = binaryExpr(e, c, constantExpr(e, cluster.cols), "ceil_div");
+    }
     if (r && c && b)
       items = binaryExpr(e, binaryExpr(e, r, c, "mul"), b, "mul");
   });
@@ -273,7 +282,11 @@ ArrayAttr KernelLowering::gridExpr() {
   ArrayAttr slots = e.getArrayAttr({e.getStringAttr("sm_count")});
   if (ctas > 1)
     slots = binaryExpr(e, slots, constantExpr(e, ctas), "mul");
-  return binaryExpr(e, slots, items, "min");
+  if (cluster.size() == 1)
+    return binaryExpr(e, slots, items, "min");
+  slots = binaryExpr(e, slots, constantExpr(e, cluster.size()), "floor_div");
+  slots = binaryExpr(e, slots, constantExpr(e, 1), "max");
+  return binaryExpr(e, binaryExpr(e, slots, items, "min"), constantExpr(e, cluster.size()), "mul");
 }
 
 static std::string dtypeOf(Type type) {
@@ -325,7 +338,7 @@ void KernelLowering::attachManifest() {
       if (d + 1 < m.type.getRank())
         strides.push_back(strideBytesExpr(m, d));
     }
-    box[0] = map.tile.getPanelElements(), box[1] = map.tile.getStrided();
+    box[0] = map.tile.getPanelElements(), box[1] = map.tile.getStrided() / map.shares;
     mapAttrs.push_back(e.getDictionaryAttr(
         {named("arg", integer(map.arg)), named("dtype", text(dtypeOf(m.type.getElementType()))),
          named("dims", e.getArrayAttr(dims)), named("strides", e.getArrayAttr(strides)),
@@ -347,7 +360,7 @@ void KernelLowering::attachManifest() {
       named("params", e.getArrayAttr(params)),
       named("maps", e.getArrayAttr(mapAttrs)),
       named("grid", e.getArrayAttr({gridExpr(), constantExpr(e, 1), constantExpr(e, 1)})),
-      named("cluster", e.getDenseI64ArrayAttr({1, 1, 1})),
+      named("cluster", e.getDenseI64ArrayAttr({cluster.size(), 1, 1})),
       named("block", integer(32 * warps)),
       named("shared_bytes", kernel->getAttr("shared_bytes")),
       named("roles", e.getArrayAttr(roles)),

@@ -58,7 +58,9 @@ public:
   Value initialAcc(AccType) override { return e.i32(0); } // pipes give addresses; see check()
   LogicalResult check(MmaOp op) override;
   FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override;
-  void commitTo(Value barrier) override { e.make<NVVM::Tcgen05CommitOp>(shared(barrier), Value()); }
+  void commitTo(Value barrier, Value ctas) override {
+    e.make<NVVM::Tcgen05CommitOp>(shared(barrier), ctas);
+  }
 
   int64_t columnAlignment() const override { return pieceUnit; }
   std::pair<Value, Value> fragmentBase(AccType type) override;

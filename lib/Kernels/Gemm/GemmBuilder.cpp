@@ -145,8 +145,11 @@ void NetworkBuilder::makeSizes() {
   Value cols = tilesOf(sizeOf(s.d, s.batched + 1), schedule.tileN);
   Value batch = s.batched ? sizeOf(s.d, 0) : one;
   kSteps = tilesOf(sizeOf(s.a, gemm.getADimK()), schedule.tileK);
+  DenseI64ArrayAttr cluster;
+  if (schedule.clusterSize() > 1)
+    cluster = b.getDenseI64ArrayAttr({schedule.clusterM, schedule.clusterN});
   stream = warp::WorkStreamOp::create(b, loc, warp::StreamType::get(b.getContext()), rows, cols,
-                                      batch, schedule.raster);
+                                      batch, schedule.raster, cluster);
 }
 
 /// An operand whose K is not contiguous in memory keeps that order in shared memory,
@@ -169,7 +172,8 @@ void NetworkBuilder::makePipes() {
   };
   a = operandOf(s.a, !gemm.getTransposeA(), schedule.tileM);
   bt = operandOf(s.b, gemm.getTransposeB(), schedule.tileN);
-  operands = pipe("operands", warp::Link::Smem, schedule.stages, {a.tile, bt.tile});
+  warp::Link link = schedule.clusterSize() > 1 ? warp::Link::Cluster : warp::Link::Smem;
+  operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
   auto acc = warp::AccType::get(c, schedule.tileM, schedule.tileN, b.getF32Type());
   accumulator = pipe("accumulator", warp::Link::Accumulator, schedule.accStages, {acc});
   if (schedule.store != tuning::StorePath::Bulk)
@@ -208,13 +212,17 @@ void NetworkBuilder::loadStage() {
     b.setInsertionPointToStart(loop.getBody());
     auto slot = warp::AcquireOp::create(b, loc, operands);
     Value k = arith::MulIOp::create(b, loc, loop.getInductionVar(), index(schedule.tileK));
-    auto copy = [&](const Operand &from, Value row, Value tile) {
+    auto copy = [&](const Operand &from, Value row, Value tile, warp::ClusterAxis axis,
+                    int sharers) {
+      warp::ClusterAxisAttr multicast;
+      if (sharers > 1)
+        multicast = warp::ClusterAxisAttr::get(b.getContext(), axis);
       SmallVector<Value> offsets = from.transposed ? at(item, k, row) : at(item, row, k);
       warp::CopyOp::create(b, loc, from.memory, offsets, tile, ValueRange(),
-                           static_cast<warp::Engine>(schedule.copy), from.transposed);
+                           static_cast<warp::Engine>(schedule.copy), from.transposed, multicast);
     };
-    copy(a, item.row, slot.getSlots()[0]);
-    copy(bt, item.col, slot.getSlots()[1]);
+    copy(a, item.row, slot.getSlots()[0], warp::ClusterAxis::Row, schedule.clusterN);
+    copy(bt, item.col, slot.getSlots()[1], warp::ClusterAxis::Col, schedule.clusterM);
     warp::CommitOp::create(b, loc, operands, ValueRange());
   });
 }
@@ -280,7 +288,7 @@ void NetworkBuilder::storeStage() {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
       warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(item, item.row, col),
-                           warp::Engine::Bulk, /*transposed=*/false);
+                           warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });

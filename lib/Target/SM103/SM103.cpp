@@ -33,8 +33,8 @@ static constexpr Target facts = {
     .minPtxVersion = 88, // [llvm]
     .features =
         featureSet(Feature::AsyncCopy, Feature::BulkTensorCopy, Feature::TryWait, Feature::Clusters,
-                   Feature::SetMaxNReg, Feature::TensorMemory, Feature::StMatrix,
-                   Feature::ElectSync, Feature::Fp8Mma, Feature::BlockScaleMma,
+                   Feature::Multicast, Feature::SetMaxNReg, Feature::TensorMemory,
+                   Feature::StMatrix, Feature::ElectSync, Feature::Fp8Mma, Feature::BlockScaleMma,
                    Feature::ClusterLaunchControl, Feature::GridDepControl,
                    Feature::ProxyFence), // [isa]
     .mma = MmaFamily::Tcgen05,           // [isa]

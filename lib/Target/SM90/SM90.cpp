@@ -34,24 +34,25 @@ static constexpr Target facts = {
     .exact = true,
     .ptxVersion = 90,    // the newest that LLVM 22 emits
     .minPtxVersion = 80, // [llvm]
-    .features = featureSet(Feature::AsyncCopy, Feature::BulkTensorCopy, Feature::TryWait,
-                           Feature::Clusters, Feature::SetMaxNReg, Feature::StMatrix,
-                           Feature::ElectSync, Feature::Fp8Mma, Feature::GridDepControl,
-                           Feature::ProxyFence), // [isa]
-    .mma = MmaFamily::Wgmma,                     // [isa]
-    .sharedPerBlock = 227 * KiB,                 // [guide]
-    .sharedPerSM = 228 * KiB,                    // [guide]
-    .sharedReserved = 1 * KiB,                   // [guide] kept by the system in each block
-    .registersPerSM = 64 * 1024,                 // [guide]
-    .maxRegistersPerThread = 255,                // [guide]
-    .registerUnit = 256,                         // [occ]
-    .maxThreadsPerBlock = 1024,                  // [guide]
-    .maxWarpsPerSM = 64,                         // [guide]
-    .maxBlocksPerSM = 32,                        // [occ]
-    .namedBarriers = 16,                         // [isa] bar, barrier
-    .maxCluster = 8,                             // [guide] the portable cluster size
-    .tmemColumns = 0,                            // [isa] no tensor memory
-    .mmaTypes = mmaTypes,                        // [isa] wgmma.mma_async
+    .features =
+        featureSet(Feature::AsyncCopy, Feature::BulkTensorCopy, Feature::TryWait, Feature::Clusters,
+                   Feature::Multicast, Feature::SetMaxNReg, Feature::StMatrix, Feature::ElectSync,
+                   Feature::Fp8Mma, Feature::GridDepControl,
+                   Feature::ProxyFence), // [isa]
+    .mma = MmaFamily::Wgmma,             // [isa]
+    .sharedPerBlock = 227 * KiB,         // [guide]
+    .sharedPerSM = 228 * KiB,            // [guide]
+    .sharedReserved = 1 * KiB,           // [guide] kept by the system in each block
+    .registersPerSM = 64 * 1024,         // [guide]
+    .maxRegistersPerThread = 255,        // [guide]
+    .registerUnit = 256,                 // [occ]
+    .maxThreadsPerBlock = 1024,          // [guide]
+    .maxWarpsPerSM = 64,                 // [guide]
+    .maxBlocksPerSM = 32,                // [occ]
+    .namedBarriers = 16,                 // [isa] bar, barrier
+    .maxCluster = 8,                     // [guide] the portable cluster size
+    .tmemColumns = 0,                    // [isa] no tensor memory
+    .mmaTypes = mmaTypes,                // [isa] wgmma.mma_async
     // H100 SXM: 989.5 Tflop/s / (132 multiprocessors x 1.83 GHz) [h100]
     .mmaOpsPerClock16 = 4096,
     // The width of the fill port; an H200 reaches 43 with its tensor cores at their limit.

@@ -467,3 +467,41 @@ warp.kernel @k(%a: memref<?xf32> {warp.dims = ["ceil_div"]}) {
 // expected-error@+1 {{got 3 : i64}}
 warp.kernel @k(%a: memref<?xf32> {warp.dims = [3]}) {
 }
+
+// -----
+warp.kernel @cluster_rank() {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected cluster to be [rows, columns], got 3 numbers}}
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [2, 1, 1]
+}
+
+// -----
+warp.kernel @cluster_extent() {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected a cluster of 1 to 16 CTAs along rows and columns, got [0, 2]}}
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [0, 2]
+}
+
+// -----
+warp.kernel @multicast_to_smem(%m: memref<?x?xbf16>) {
+  %c0 = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  warp.stage @load {
+    %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+    // expected-error@+1 {{expected the acquired slot of a pipe of link cluster to be multicast to}}
+    warp.copy %m[%c0, %c0] to %t multicast row : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+    warp.commit %p : !warp.pipe<smem, 2, !warp.tile<64x64xbf16>>
+  }
+}
+
+// -----
+warp.kernel @multicast_by_threads(%m: memref<?x?xbf16>) {
+  %c0 = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+  warp.stage @load {
+    %t = warp.acquire %p : !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+    // expected-error@+1 {{expected a copy by engine bulk to shared memory to be multicast, got engine threads}}
+    warp.copy %m[%c0, %c0] to %t multicast row engine threads : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+    warp.commit %p : !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+  }
+}

@@ -139,3 +139,23 @@ warp.kernel @tiles(%m: memref<?x?xbf16>, %bias: memref<?xf32>, %d: memref<?x?x?x
     }
   }
 }
+
+// CTAs of a cluster take blocks of tiles and share what they copy.
+// CHECK-LABEL: warp.kernel @cluster
+!shared = !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>, !warp.tile<64x64xbf16>>
+warp.kernel @cluster(%m: memref<?x?xbf16>) {
+  %c1 = arith.constant 1 : index
+  // CHECK: warp.work_stream(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 cluster [2, 4]
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [2, 4]
+  %p = warp.pipe "p" : !shared
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %x, %y = warp.acquire %p : !shared
+      // CHECK: warp.copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} multicast row : memref
+      warp.copy %m[%i, %b] to %x multicast row engine bulk : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+      // CHECK: warp.copy %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} multicast col : memref
+      warp.copy %m[%j, %b] to %y multicast col : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+      warp.commit %p : !shared
+    }
+  }
+}

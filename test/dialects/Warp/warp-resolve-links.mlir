@@ -69,9 +69,112 @@ warp.kernel @none(%a: f32) {
 }
 
 // -----
-warp.kernel @cluster(%a: f32) attributes {target = "sm_90a"} {
-  // expected-error@+1 {{expected link smem, regs, tmem or accumulator, got cluster}}
+warp.kernel @cluster(%a: f32) attributes {target = "sm_80"} {
+  // expected-error@+1 {{expected a target whose copies are multicast in clusters for link cluster, got sm_80}}
   %p = warp.pipe "p" : !warp.pipe<cluster, 2, !warp.tile<8x64xbf16>>
+}
+
+// -----
+// sm_120a has clusters, but ptxas advises against its multicast.
+warp.kernel @slow_multicast(%a: f32) attributes {target = "sm_120a"} {
+  // expected-error@+1 {{expected a target whose copies are multicast in clusters for link cluster, got sm_120a}}
+  %p = warp.pipe "p" : !warp.pipe<cluster, 2, !warp.tile<8x64xbf16>>
+}
+
+// -----
+// expected-error@+1 {{expected a target with clusters for a cluster of 2 x 1, got sm_89}}
+warp.kernel @no_clusters(%a: f32) attributes {target = "sm_89"} {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [2, 1]
+}
+
+// -----
+// expected-error@+1 {{expected at most 8 CTAs a cluster on sm_90a, got 4 x 4}}
+warp.kernel @too_large(%a: f32) attributes {target = "sm_90a"} {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [4, 4]
+}
+
+// -----
+warp.kernel @two_shapes(%a: f32) attributes {target = "sm_90a"} {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [2, 1]
+  // expected-error@+1 {{expected one cluster shape in a kernel, [2, 1], got [1, 1]}}
+  %t = warp.work_stream(%c1, %c1, %c1) raster 8
+}
+
+// -----
+// Threads of one CTA cannot fill the slots of another.
+!tiles = !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+warp.kernel @threads(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [1, 2]
+  %p = warp.pipe "p" : !tiles
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %t = warp.acquire %p : !tiles
+      // expected-error@+1 {{expected slots of pipe "p" of link cluster to be filled by bulk copies, got threads}}
+      warp.copy %m[%i, %b] to %t engine threads : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+      warp.commit %p : !tiles
+    }
+  }
+}
+
+// -----
+// CTAs of one row of the cluster have different tile columns.
+!tiles = !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+warp.kernel @not_shared(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [1, 2]
+  %p = warp.pipe "p" : !tiles
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %col = arith.muli %j, %c64 : index
+      %t = warp.acquire %p : !tiles
+      // expected-error@+1 {{expected offsets that are equal along a row of the cluster, to multicast the tile, got one that depends on the tile column}}
+      warp.copy %m[%i, %col] to %t multicast row engine bulk : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+      warp.commit %p : !tiles
+    }
+  }
+}
+
+// -----
+// 24 rows are 3 groups of 8, which 2 CTAs cannot divide.
+!tiles = !warp.pipe<cluster, 2, !warp.tile<24x64xbf16>>
+warp.kernel @indivisible(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [1, 2]
+  %p = warp.pipe "p" : !tiles
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %t = warp.acquire %p : !tiles
+      // expected-error@+1 {{expected a tile that 2 CTAs can divide into multiples of 8 rows of a panel, got 24 rows}}
+      warp.copy %m[%i, %b] to %t multicast row engine bulk : memref<?x?xbf16>, !warp.tile<24x64xbf16>
+      warp.commit %p : !tiles
+    }
+  }
+}
+
+// -----
+// The CTA with more iterations would wait for copies that the other never makes.
+!tiles = !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+warp.kernel @uneven(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [2, 1]
+  %p = warp.pipe "p" : !tiles
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %end = arith.addi %i, %c1 : index
+      // expected-error@+1 {{expected as many iterations in every CTA of a cluster around the verbs of pipe "p", got a bound that depends on the tile row}}
+      scf.for %k = %c0 to %end step %c1 {
+        %t = warp.acquire %p : !tiles
+        warp.copy %m[%j, %k] to %t multicast col engine bulk : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+        warp.commit %p : !tiles
+      }
+    }
+  }
 }
 
 // -----

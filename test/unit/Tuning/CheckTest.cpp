@@ -53,6 +53,27 @@ TEST(Check, F32IsMultipliedAsTF32) {
   EXPECT_TRUE(legal(s, p, hopper()));
 }
 
+TEST(Check, Cluster) {
+  Schedule s = hopperSchedule();
+  s.clusterM = 2;
+  EXPECT_TRUE(legal(s, square(8192), hopper()));
+  s.clusterN = 4;
+  EXPECT_TRUE(legal(s, square(8192), hopper()));
+  s.clusterM = 4;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "cluster", {"at most 8", "4 x 4"}));
+  s.clusterM = 9;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "cluster", {"1 to 8 CTAs", "along M", "9"}));
+  s = hopperSchedule();
+  s.clusterN = 2, s.copy = CopyEngine::Threads;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "cluster", {"copy=bulk", "1 x 2"}));
+  s = blackwellSchedule();
+  s.clusterM = 8, s.tileN = 32;
+  EXPECT_TRUE(rejected(s, square(8192), blackwell(), "cluster", {"32 rows", "B", "8 CTAs", "4 each"}));
+  s = ampereSchedule();
+  s.clusterN = 2;
+  EXPECT_TRUE(rejected(s, square(8192), ampere(), "cluster", {"1 CTA", "sm_80", "not multicast"}));
+}
+
 TEST(Check, TileMultiple) {
   Schedule s = hopperSchedule();
   s.tileM = 192;

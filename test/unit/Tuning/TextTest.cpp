@@ -48,11 +48,23 @@ TEST(Text, StartsFromTheBase) {
   EXPECT_EQ(parse("tile_m=64,tile_n=32", hopperSchedule(), &error)->tileN, 32);
 }
 
+// A record without clusters does not speak of them.
+TEST(Text, ClustersAreWrittenWhereTheyAre) {
+  Schedule s = hopperSchedule();
+  EXPECT_EQ(toString(s).find("cluster"), std::string::npos);
+  s.clusterM = 2;
+  EXPECT_NE(toString(s).find(",cluster_m=2,"), std::string::npos) << toString(s);
+  EXPECT_EQ(toString(s).find("cluster_n"), std::string::npos);
+  std::string error;
+  EXPECT_EQ(parse(toString(s), Schedule(), &error), s) << error;
+}
+
 // One error a key: it names the key, what was expected and what was found.
 TEST(Text, ErrorsNameTheKey) {
   for (std::string key :
        {"tile_m", "tile_n", "tile_k", "stages", "load_warps", "mma_warps", "epilogue_warps",
-        "acc_stages", "store_stages", "load_registers", "mma_registers", "raster", "ctas_per_sm"})
+        "acc_stages", "store_stages", "load_registers", "mma_registers", "raster", "ctas_per_sm",
+        "cluster_m", "cluster_n"})
     for (std::string bad : {"x", "", "-1", "1.5", "4 4", "0x10", "65537", "99999999999999999999"}) {
       std::string error = errorOf(key + "=" + bad);
       EXPECT_NE(error.find("expected schedule key '" + key + "' to be a number from "),
