@@ -37,7 +37,7 @@ std::string BulkTensorLoadMulticastOp::getPtxText() {
   unsigned rank = getCoordinates().size();
   return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
                        "bytes.multicast::cluster [$0], [$1, {1}], [$2], $3;",
-                       rank, list(4, rank));
+                       rank, operandList(4, rank));
 }
 
 std::string MBarrierWaitClusterOp::getPtxText() {
