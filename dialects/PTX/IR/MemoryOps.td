@@ -19,6 +19,7 @@ def PTX_BulkTensorLoadOp : PTX_Op<"bulk_tensor_load"> {
   let description = [{ Coordinates innermost first, 1 to 5 of them (cp.async.bulk.tensor). }];
   let arguments = (ins I32:$target, LLVM_AnyPointer:$map, I32:$barrier, Variadic<I32>:$coordinates);
   let assemblyFormat = "$target `,` $map `[` $coordinates `]` `,` $barrier attr-dict `:` type($map)";
+  let hasVerifier = 1;
 }
 def PTX_BulkTensorLoadMulticastOp : PTX_Op<"bulk_tensor_load_multicast"> {
   let summary = "tensor copy, global to the shared memory of CTAs of the cluster";
@@ -32,11 +33,13 @@ def PTX_BulkTensorLoadMulticastOp : PTX_Op<"bulk_tensor_load_multicast"> {
   }];
   let arguments = (ins I32:$target, LLVM_AnyPointer:$map, I32:$barrier, I16:$ctas, Variadic<I32>:$coordinates);
   let assemblyFormat = "$target `,` $map `[` $coordinates `]` `,` $barrier `to` $ctas attr-dict `:` type($map)";
+  let hasVerifier = 1;
 }
 def PTX_BulkTensorStoreOp : PTX_Op<"bulk_tensor_store"> {
   let summary = "tensor copy, shared to global memory, in the thread's bulk group";
   let arguments = (ins I32:$source, LLVM_AnyPointer:$map, Variadic<I32>:$coordinates);
   let assemblyFormat = "$source `,` $map `[` $coordinates `]` attr-dict `:` type($map)";
+  let hasVerifier = 1;
 }
 def PTX_BulkCommitOp : PTX_TextOp<"bulk_commit_group", "cp.async.bulk.commit_group;"> {
   let summary = "close the thread's bulk group";
@@ -44,12 +47,12 @@ def PTX_BulkCommitOp : PTX_TextOp<"bulk_commit_group", "cp.async.bulk.commit_gro
 }
 def PTX_BulkWaitReadOp : PTX_Op<"bulk_wait_group_read"> {
   let summary = "wait until all but the last `pending` bulk groups have read their sources";
-  let arguments = (ins I32Attr:$pending);
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
 def PTX_BulkWaitOp : PTX_Op<"bulk_wait_group"> {
   let summary = "wait until all but the last `pending` bulk groups are complete";
-  let arguments = (ins I32Attr:$pending);
+  let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
 def PTX_StMatrixOp : PTX_Op<"stmatrix"> {

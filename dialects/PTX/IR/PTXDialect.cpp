@@ -26,6 +26,19 @@ void PTXDialect::initialize() {
       >();
 }
 
+/// A tensor has 1 to 5 dimensions.
+static LogicalResult verifyCoordinates(Operation *op, OperandRange coordinates) {
+  if (coordinates.empty() || coordinates.size() > 5)
+    return op->emitOpError("expected 1 to 5 coordinates, got ") << coordinates.size();
+  return success();
+}
+
+LogicalResult BulkTensorLoadOp::verify() { return verifyCoordinates(*this, getCoordinates()); }
+LogicalResult BulkTensorLoadMulticastOp::verify() {
+  return verifyCoordinates(*this, getCoordinates());
+}
+LogicalResult BulkTensorStoreOp::verify() { return verifyCoordinates(*this, getCoordinates()); }
+
 std::string BulkTensorLoadOp::getPtxText() {
   unsigned rank = getCoordinates().size();
   return llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cta.global.mbarrier::complete_tx::"

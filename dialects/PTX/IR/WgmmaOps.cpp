@@ -44,6 +44,17 @@ LogicalResult WgmmaBlockOp::verify() {
   if (getAcc().size() != getN() / 2 || getResult().size() != getN() / 2)
     return emitOpError("expected ") << getN() / 2 << " accumulators a thread, got "
                                     << getAcc().size();
+  StringRef type = getType();
+  unsigned k = type == "bf16" || type == "f16"   ? 16
+               : type == "tf32"                  ? 8
+               : type == "e4m3" || type == "e5m2" ? 32
+                                                 : 0;
+  if (!k)
+    return emitOpError("expected type bf16, f16, tf32, e4m3 or e5m2, got ") << type;
+  if (getK() != k)
+    return emitOpError("expected k ") << k << " for " << type << ", got " << getK();
+  if (getSteps() < 1)
+    return emitOpError("expected at least 1 step, got ") << getSteps();
   if ((getAMnMajor() || getBMnMajor()) && getK() != 16)
     return emitOpError("expected 16-bit operands where one is MN-major, got k ") << getK();
   return success();

@@ -22,7 +22,7 @@ def PTX_WgmmaBlockOp : PTX_Op<"wgmma_block", [DeclareOpInterfaceMethods<PTX_AsmO
 }
 def PTX_WgmmaWaitOp : PTX_Op<"wgmma_wait", [DeclareOpInterfaceMethods<PTX_AsmOpInterface, ["getNumTied"]>]> {
   let summary = "wait for all but the last `pending` groups; accumulators that become valid pass through";
-  let arguments = (ins Variadic<F32>:$acc, I32Attr:$pending);
+  let arguments = (ins Variadic<F32>:$acc, ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
   let results = (outs Variadic<F32>:$result);
 }
 #endif
