@@ -127,6 +127,8 @@ Expected<void> Planner::addLoad(const RefNode &node, PlanNode &planned) {
     const int32_t dim = node.index_map()->Get(i);
     if (dim >= 0)
       planned.strides[static_cast<size_t>(dim)] += argStrides[node.arg()][i];
+    if (dim >= 0 && count(node.index_div()) && node.index_div()->Get(i) > 1)
+      planned.divisors[static_cast<size_t>(dim)] = node.index_div()->Get(i);
   }
   return {};
 }
@@ -232,10 +234,12 @@ Expected<void> Planner::checkLoadBounds(uint32_t node, int64_t extentOfK) {
   const bool nothing = std::find(plan->shape.begin(), plan->shape.end(), 0) != plan->shape.end();
   for (uint32_t i = 0; !nothing && i < count(load.index_map()); ++i) {
     const int32_t dim = load.index_map()->Get(i);
-    const int64_t reach = dim < 0 ? 1
-                          : dim == static_cast<int32_t>(rank())
-                              ? extentOfK
-                              : plan->shape[static_cast<size_t>(dim)];
+    const int64_t indices = dim < 0 ? 1
+                            : dim == static_cast<int32_t>(rank())
+                                ? extentOfK
+                                : plan->shape[static_cast<size_t>(dim)];
+    const int64_t divisor = count(load.index_div()) ? load.index_div()->Get(i) : 1;
+    const int64_t reach = indices / divisor + (indices % divisor != 0);
     if (reach > buffer.shape[i])
       return invalid("argument " + kernel.args()->Get(load.arg())->name()->str() +
                      ": expected size " + std::to_string(i) + " to be at least " +

@@ -23,8 +23,22 @@ namespace {
 int64_t elementAt(const PlanNode &load, const Point &point, size_t rank) {
   int64_t element = 0;
   for (size_t d = 0; d < rank; ++d)
-    element += point[d] * load.strides[d];
+    element += (load.divisors[d] ? point[d] / load.divisors[d] : point[d]) * load.strides[d];
   return element;
+}
+
+/// Loads along k of which several share an element.
+void loadBlocks(const PlanNode &load, int64_t element, int64_t first, int64_t n, size_t rank,
+                double *out) {
+  const int64_t divisor = load.divisors[rank];
+  for (int64_t i = 0; i < n;) {
+    const int64_t block = (first + i) / divisor;
+    const int64_t end = std::min(n, (block + 1) * divisor - first);
+    const int64_t offset = (element + block * load.strides[rank]) * dtypeBytes(load.dtype);
+    const double value = loadElement(load.dtype, static_cast<const char *>(load.data) + offset);
+    std::fill(out + i, out + end, value);
+    i = end;
+  }
 }
 
 double loadAt(const PlanNode &load, const Point &point, size_t rank) {
@@ -82,6 +96,8 @@ void evaluateChunkNode(const ReferencePlan &plan, uint32_t index, const Point &p
   double *out = scratch.chunk(index);
   if (node.op == RefOp::load) {
     const int64_t stride = node.strides[rank];
+    if (node.divisors[rank])
+      return loadBlocks(node, elementAt(node, point, rank), first, n, rank, out);
     loadElements(node.dtype, node.data, elementAt(node, point, rank) + first * stride, stride, n,
                  out);
     return;

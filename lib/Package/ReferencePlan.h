@@ -37,6 +37,7 @@ struct PlanNode {
   DType dtype{};     ///< load: of the elements; round: to what
   const void *data = nullptr;
   std::array<int64_t, maxDims> strides{}; ///< load: elements a step in each dimension
+  std::array<int64_t, maxDims> divisors{}; ///< load: what indices are divided by; 0: nothing
   size_t dim = 0;                         ///< index
   double value = 0;                       ///< constant
   size_t contraction = 0;                 ///< contract: index into contractions

@@ -78,6 +78,25 @@ Fault checkInputs(const RefNode &node, size_t index, KernelScope &scope) {
   return {};
 }
 
+/// A dimension that is divided indexes one dimension of the argument, so that one divisor does.
+Fault checkDivisors(const RefNode &node, KernelScope &scope) {
+  const size_t n = count(node.index_div());
+  if (!n)
+    return {};
+  scope.budget.spend(n * sizeof(uint32_t));
+  if (n != count(node.index_map()))
+    return "expected " + numberOf(count(node.index_map())) + " index divisors, got " + numberOf(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (node.index_div()->Get(i) == 0)
+      return at("index divisor", i, "expected at least 1, got 0");
+    for (uint32_t j = 0; j < n && node.index_div()->Get(i) != 1; ++j)
+      if (i != j && node.index_map()->Get(i) == node.index_map()->Get(j))
+        return at("index divisor", i, "expected a dimension that indexes once, got one that "
+                                      "indexes twice");
+  }
+  return {};
+}
+
 Fault checkLoad(const RefNode &node, KernelScope &scope) {
   const Arg *arg = scope.arg(node.arg());
   if (!arg)
@@ -85,7 +104,7 @@ Fault checkLoad(const RefNode &node, KernelScope &scope) {
   if (count(node.index_map()) != count(arg->shape()))
     return "expected an index map of " + numberOf(count(arg->shape())) + " entries for argument " +
            arg->name()->str() + ", got " + numberOf(count(node.index_map()));
-  return {};
+  return checkDivisors(node, scope);
 }
 
 Fault checkIndexMap(const RefNode &node, int32_t least) {

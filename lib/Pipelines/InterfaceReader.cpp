@@ -48,6 +48,7 @@ static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryA
       read.fail("expected index_map to hold 32-bit integers, got " + Twine(dim));
     node->index_map.push_back(static_cast<int32_t>(dim));
   }
+  node->index_div = read.numbers(dict, "index_div");
   if (auto value = dyn_cast_or_null<FloatAttr>(dict.get("value")))
     node->value = value.getValueAsDouble();
   else if (read.has(dict, "value"))

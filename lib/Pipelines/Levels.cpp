@@ -54,6 +54,7 @@ std::optional<Level> levelOf(Operation *op) {
 static void addWarpToRoles(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernel = pm.nest<warp::KernelOp>();
   kernel.addPass(warp::createResolveLinksPass({options.target}));
+  kernel.addPass(warp::createSplitPromotionPass());
   kernel.addPass(warp::createVerifyProtocolPass());
   kernel.addPass(warp::createAssignRolesPass());
   kernel.addPass(warp::createLagReleasesPass());

@@ -321,7 +321,7 @@ static Result checkRegisters(const Schedule &s, const GemmProblem &p, const Targ
   if (Result r = checkPool(s, t))
     return r;
   const int launch = launchRegisters(s, t);
-  const int fixed = launchRegistersNeeded(s, t);
+  const int fixed = launchRegistersNeeded(s, p, t);
   const int atLaunch = s.mmaRegisters ? fixed : std::max(fixed, need);
   if (atLaunch > launch)
     return reject("register-cap",

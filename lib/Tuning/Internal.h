@@ -23,7 +23,10 @@ target::DType multipliedAs(target::DType type);
 inline int64_t stagingColumns(const GemmProblem &p) { return panelBytes / bytesOf(p.out); }
 /// Registers that a thread needs at launch whatever setmaxnreg gives the mma role
 /// later: for the widest instruction, or for an epilogue in its own warps.
-int launchRegistersNeeded(const Schedule &s, const target::Target &t);
+int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t);
+/// Whether sums of products leave the tensor cores after each slot, to be added in f32 by the
+/// warps that multiply.
+bool promotes(const GemmProblem &p, const target::Target &t);
 /// `p` with the sizes that are unknown replaced by those the model assumes.
 GemmProblem assumeSizes(const GemmProblem &p);
 /// Tiles of M to walk before N advances, for the least operand traffic of a wave.

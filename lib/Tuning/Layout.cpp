@@ -7,6 +7,7 @@
 #include "Internal.h"
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace heddle::tuning {
 using target::DType;
@@ -85,6 +86,23 @@ int launchRegisters(const Schedule &s, const target::Target &t) {
   return static_cast<int>(std::min<int64_t>(registers, t.maxRegistersPerThread));
 }
 
+bool promotes(const GemmProblem &p, const target::Target &t) {
+  return target::dtypeBits(p.a) == 8 &&
+         (p.scaleRowsA != 0 || t.has(target::Feature::ShortFp8Sums));
+}
+
+/// Registers for scales that the main loop multiplies by: a thread has `rows` rows and `columns`
+/// columns of a part `width` columns wide; each scale takes itself and its address.
+static int64_t scaleRegisters(const Schedule &s, const GemmProblem &p, int64_t rows,
+                              int64_t columns, int64_t width, int64_t productRows) {
+  if (p.scaleRowsA == 0)
+    return 0;
+  const int64_t unit = std::gcd(std::gcd<int64_t>(p.scaleRowsB, s.tileN), width);
+  const int64_t parts = unit < 8 ? columns : width / unit;
+  const int64_t products = unit < 8 ? 0 : productRows * parts;
+  return 3 * (rows + parts) + products;
+}
+
 /// Addresses, descriptors, loop state and the conversion of one part of the result:
 /// ptxas fits 128 accumulators and a plain epilogue into 154 registers, and 192 into
 /// 232 without spilling.
@@ -108,21 +126,25 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
     return issueOverhead;
   const int64_t rows = s.tileM / grid.m, columns = s.tileN / grid.n;
   if (t.mma == MmaFamily::Wgmma) {
-    // 8-bit products are summed exactly only over short stretches of K: a second set
-    // of accumulators takes the partial sums.
-    const int64_t sets = target::dtypeBits(p.a) == 8 ? 2 : 1;
+    // Partial sums of 64 rows beside the accumulators.
+    const int64_t partial = promotes(p, t) ? 64 * columns / 128 : 0;
     const int epilogue = p.epilogueReadBytes ? readingOverhead : 0;
-    return static_cast<int>(sets * rows * columns / 128 + wgmmaOverhead + epilogue);
+    const int64_t scales =
+        scaleRegisters(s, p, rows / 32, columns / 4, columns, /*productRows=*/rows / 32);
+    return static_cast<int>(rows * columns / 128 + partial + wgmmaOverhead + epilogue + scales);
   }
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
-  const int64_t fragments = rows / 16 * 4 + columns / 8 * 2;
+  // Where sums are promoted: 4 steps of B, 16 rows of A and of partial sums.
+  const int64_t fragments =
+      promotes(p, t) ? columns / 8 * (4 * 2 + 4) + 4 : rows / 16 * 4 + columns / 8 * 2;
   const int epilogue = p.epilogueReadBytes ? fragmentReadingOverhead : 0;
   const int transposed = slotKMajor(s, p, true) && slotKMajor(s, p, false) ? 0 : transposedOverhead;
   return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead + epilogue +
-                          transposed);
+                          transposed +
+                          scaleRegisters(s, p, rows / 8, columns / 4, columns, /*productRows=*/2));
 }
 
-int launchRegistersNeeded(const Schedule &s, const target::Target &t) {
+int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
   switch (t.mma) {
   case MmaFamily::MmaSync:
     return fragmentOverhead;
@@ -130,7 +152,10 @@ int launchRegistersNeeded(const Schedule &s, const target::Target &t) {
     // m64n256 is refused by ptxas below a cap of 154 registers, setmaxnreg or not.
     return static_cast<int>(s.tileN / 2 + instructionOverhead);
   case MmaFamily::Tcgen05:
-    return tensorMemoryOverhead;
+    // A thread adds up one row of the tile where sums are promoted.
+    return static_cast<int>(
+        tensorMemoryOverhead + (promotes(p, t) ? s.tileN : 0) +
+        scaleRegisters(s, p, /*rows=*/1, s.tileN, s.tileN, /*productRows=*/1));
   }
   return 0;
 }

@@ -10,6 +10,66 @@
 using namespace mlir;
 using namespace heddle::spec;
 
+/// The scales of one operand: their type, what a scale covers, how many there are.
+static LogicalResult verifyScale(GemmOp op, bool isA) {
+  StringRef name = isA ? "scale_a" : "scale_b";
+  Value tensor = isA ? op.getScaleA() : op.getScaleB();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto operand = cast<RankedTensorType>((isA ? op.getA() : op.getB()).getType());
+  if (!type.getElementType().isF32())
+    return op.emitOpError("expected ") << name << " of f32, got " << type.getElementType();
+  if (type.getRank() != operand.getRank())
+    return op.emitOpError("expected ")
+           << name << " to have the operand's rank " << operand.getRank() << ", got " << type;
+  ArrayRef<int64_t> block = isA ? *op.getScaleABlock() : *op.getScaleBBlock();
+  if (block.size() != 2 || (block[0] != 1 && block[0] != 128) || block[1] != 128)
+    return op.emitOpError("expected ") << name << " by [1, 128] or [128, 128], got [" << block
+                                       << "]";
+  GemmOp::Scale scale = op.getScale(isA);
+  int64_t k = operand.getDimSize(isA ? op.getADimK() : op.getBDimK());
+  int64_t rows = operand.getDimSize(isA ? op.getMDim() : op.getNDim());
+  if (!ShapedType::isDynamic(k) && k % scale.blockK)
+    return op.emitOpError("expected K to be a multiple of ")
+           << scale.blockK << ", the block of " << name << ", got " << k;
+  auto check = [&](StringRef what, int64_t size, int64_t block, unsigned dim) -> LogicalResult {
+    int64_t got = type.getDimSize(dim);
+    if (ShapedType::isDynamic(size) ? ShapedType::isDynamic(got)
+                                    : got == (size + block - 1) / block)
+      return success();
+    InFlightDiagnostic error = op.emitOpError("expected dimension ") << dim << " of " << name;
+    if (ShapedType::isDynamic(size))
+      error << " to be ?, since " << what << " is known only at run time, got " << got;
+    else
+      error << " to be " << (size + block - 1) / block << ", " << what << " " << size
+            << " in blocks of " << block << ", got "
+            << (ShapedType::isDynamic(got) ? std::string("?") : std::to_string(got));
+    return error;
+  };
+  if (failed(check(isA ? "M" : "N", rows, scale.blockRows, scale.rowDim)))
+    return failure();
+  return check("K", k, scale.blockK, scale.kDim);
+}
+
+static LogicalResult verifyScales(GemmOp op) {
+  if (!op.getScaleA() && !op.getScaleB()) {
+    if (op.getTransposedScaleA() || op.getTransposedScaleB())
+      return op.emitOpError("expected scales where their order is given, got none");
+    return success();
+  }
+  if (!op.getScaleA() || !op.getScaleB())
+    return op.emitOpError("expected scale_a and scale_b together, got only ")
+           << (op.getScaleA() ? "scale_a" : "scale_b");
+  if (!op.getScaleABlock() || !op.getScaleBBlock())
+    return op.emitOpError("expected the block that a scale covers");
+  for (Value operand : {op.getA(), op.getB()}) {
+    Type element = cast<RankedTensorType>(operand.getType()).getElementType();
+    if (element.getIntOrFloatBitWidth() != 8)
+      return op.emitOpError("expected scales with operands of f8E4M3FN or f8E5M2 only, got ")
+             << element;
+  }
+  return success(succeeded(verifyScale(op, true)) && succeeded(verifyScale(op, false)));
+}
+
 /// Shapes are checked by the kernel, which knows the places a size comes from.
 LogicalResult GemmOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType()), b = cast<RankedTensorType>(getB().getType());
@@ -23,8 +83,9 @@ LogicalResult GemmOp::verify() {
   Type element = a.getElementType();
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(element))
     return emitOpError("expected operands of bf16, f16, f32, f8E4M3FN or f8E5M2, got ") << element;
-  if (element != b.getElementType())
-    return emitOpError("expected operands of one element type, got ")
+  auto isByte = [](Type type) { return type.isFloat() && type.getIntOrFloatBitWidth() == 8; };
+  if (element != b.getElementType() && !(isByte(element) && isByte(b.getElementType())))
+    return emitOpError("expected operands of one element type, or two of 8 bits, got ")
            << element << " and " << b.getElementType();
   if (!isa<Float32Type, Float16Type, BFloat16Type>(result.getElementType()))
     return emitOpError("expected a result of f32, f16 or bf16, got ") << result.getElementType();
@@ -34,5 +95,5 @@ LogicalResult GemmOp::verify() {
     return emitOpError("expected precision tf32: f32 operands are multiplied in TF32");
   if (!element.isF32() && getPrecision())
     return emitOpError("expected no precision for operands of ") << element;
-  return success();
+  return verifyScales(*this);
 }

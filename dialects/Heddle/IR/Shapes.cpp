@@ -40,6 +40,7 @@ private:
     return unify(values[x][dx], values[y][dy], where);
   }
   LogicalResult unifyGemm(GemmOp gemm);
+  LogicalResult unifyScales(GemmOp gemm);
   LogicalResult unifyOp(Operation &op);
   LogicalResult unifyNames();
   void nameAfterGemm();
@@ -118,9 +119,27 @@ LogicalResult ShapeInference::unifyGemm(GemmOp gemm) {
   Location loc = gemm.getLoc();
   if (batch && (failed(unify(a, 0, b, 0, loc)) || failed(unify(a, 0, d, 0, loc))))
     return failure();
-  return success(succeeded(unify(a, gemm.getADimK(), b, gemm.getBDimK(), loc)) &&
-                 succeeded(unify(a, gemm.getMDim(), d, batch, loc)) &&
-                 succeeded(unify(b, gemm.getNDim(), d, batch + 1, loc)));
+  if (failed(unify(a, gemm.getADimK(), b, gemm.getBDimK(), loc)) ||
+      failed(unify(a, gemm.getMDim(), d, batch, loc)) ||
+      failed(unify(b, gemm.getNDim(), d, batch + 1, loc)))
+    return failure();
+  return gemm.hasScales() ? unifyScales(gemm) : success();
+}
+
+/// How many scales static sizes have is for the op to check.
+LogicalResult ShapeInference::unifyScales(GemmOp gemm) {
+  Location loc = gemm.getLoc();
+  for (bool isA : {true, false}) {
+    GemmOp::Scale scale = gemm.getScale(isA);
+    Value operand = isA ? gemm.getA() : gemm.getB();
+    if (gemm.isBatched() && failed(unify(operand, 0, scale.tensor, 0, loc)))
+      return failure();
+    if (scale.blockRows == 1 && failed(unify(operand, isA ? gemm.getMDim() : gemm.getNDim(),
+                                             scale.tensor, scale.rowDim, loc)))
+      return failure();
+  }
+  return unify(gemm.getScaleA(), gemm.getScale(true).kDim, gemm.getScaleB(),
+               gemm.getScale(false).kDim, loc);
 }
 
 LogicalResult ShapeInference::unifyOp(Operation &op) {
@@ -199,6 +218,12 @@ void ShapeInference::nameAfterGemm() {
     name(values[gemm.getA()][gemm.getADimK()], "K");
     if (gemm.isBatched())
       name(values[gemm.getA()][0], "B");
+    if (!gemm.hasScales())
+      return;
+    for (bool isA : {true, false})
+      name(values[gemm.getScale(isA).tensor][gemm.getScale(isA).rowDim],
+           isA ? "M_blocks" : "N_blocks");
+    name(values[gemm.getScaleA()][gemm.getScale(true).kDim], "K_blocks");
   });
   for (BlockArgument arg : kernel.getArguments())
     for (auto [i, id] : llvm::enumerate(values[arg]))

@@ -26,8 +26,9 @@ LogicalResult LdMatrixOp::verify() {
 }
 
 std::string MmaSyncOp::getPtxText() {
-  return llvm::formatv("mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 {2}, {3}, {4}, {2};",
-                       getK(), getType(), operandList(0, 4), operandList(8, 4), operandList(12, 2));
+  return llvm::formatv("mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{2}.f32 {3}, {4}, {5}, {3};",
+                       getK(), getType(), getBType().value_or(getType()), operandList(0, 4), operandList(8, 4),
+                       operandList(12, 2));
 }
 
 unsigned MmaSyncOp::getNumTied() { return 4; }

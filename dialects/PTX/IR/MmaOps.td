@@ -24,11 +24,12 @@ def PTX_LdMatrixOp : PTX_Op<"ldmatrix"> {
 def PTX_MmaSyncOp : PTX_Op<"mma_sync", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<PTX_AsmOpInterface, ["getNumTied", "isVolatile"]>]> {
   let summary = "m16n8 matrix multiply of one warp, f32 accumulators (mma.sync, row.col)";
   let description = [{
-    `k` elements of `type` ("bf16", "f16", "tf32", "e4m3", "e5m2"); a register holds 32 bits of them.
+    `k` elements of `type` ("bf16", "f16", "tf32", "e4m3", "e5m2"), b's of `b_type` where that is
+    given; a register holds 32 bits of them.
   }];
-  let arguments = (ins Variadic<F32>:$acc, Variadic<I32>:$a, Variadic<I32>:$b, StrAttr:$type, I32Attr:$k);
+  let arguments = (ins Variadic<F32>:$acc, Variadic<I32>:$a, Variadic<I32>:$b, StrAttr:$type, OptionalAttr<StrAttr>:$b_type, I32Attr:$k);
   let results = (outs Variadic<F32>:$result);
-  let assemblyFormat = "$type `k` $k `(` $acc `)` `,` `(` $a `)` `,` `(` $b `)` attr-dict `:` `(` type($acc) `)` `,` `(` type($a) `)` `,` `(` type($b) `)` `->` type($result)";
+  let assemblyFormat = "$type (`by` $b_type^)? `k` $k `(` $acc `)` `,` `(` $a `)` `,` `(` $b `)` attr-dict `:` `(` type($acc) `)` `,` `(` type($a) `)` `,` `(` type($b) `)` `->` type($result)";
   let hasVerifier = 1;
 }
 #endif

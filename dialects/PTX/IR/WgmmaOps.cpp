@@ -23,7 +23,8 @@ std::string WgmmaBlockOp::getPtxText() {
   if (transposable)
     tail += llvm::formatv(", {0}, {1}", int(getAMnMajor()), int(getBMnMajor()));
   std::string name =
-      llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.f32.{2}.{2}", getN(), getK(), getType());
+      llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.f32.{2}.{3}", getN(), getK(), getType(),
+                    getBType().value_or(getType()));
   std::string text = "{\n\t.reg .pred p, q;\n\t.reg .b64 da, db;\n\t";
   text += llvm::formatv("setp.ne.b32 p, ${0}, 0;\n\tsetp.ne.b32 q, 1, 0;\n\t", accumulate);
   text += "wgmma.fence.sync.aligned;\n\t";

@@ -12,10 +12,11 @@ def PTX_WgmmaBlockOp : PTX_Op<"wgmma_block", [DeclareOpInterfaceMethods<PTX_AsmO
   let summary = "one K block of m64nNkK warpgroup multiplications, fenced and committed as one group";
   let description = [{
     `steps` instructions, the descriptors advanced by `a_step` and `b_step` (16-byte
-    units) between them. `accumulate` 0 makes the first one overwrite. One text,
+    units) between them. `accumulate` 0 makes the first one overwrite. `b_type` is given where
+    it differs from a's `type`. One text,
     since ptxas serialises wgmma when anything comes between (C7514 and others).
   }];
-  let arguments = (ins Variadic<F32>:$acc, I64:$a, I64:$b, I32:$accumulate, StrAttr:$type, I32Attr:$n, I32Attr:$k,
+  let arguments = (ins Variadic<F32>:$acc, I64:$a, I64:$b, I32:$accumulate, StrAttr:$type, OptionalAttr<StrAttr>:$b_type, I32Attr:$n, I32Attr:$k,
     I32Attr:$steps, I32Attr:$a_step, I32Attr:$b_step, UnitAttr:$a_mn_major, UnitAttr:$b_mn_major);
   let results = (outs Variadic<F32>:$result);
   let hasVerifier = 1;

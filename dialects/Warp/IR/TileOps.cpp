@@ -77,6 +77,37 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+/// The scales of one operand; `k` is the K of its tile, 0 when not known.
+static LogicalResult verifyScale(Operation *op, StringRef name, const TileScales &scales,
+                                 int64_t k) {
+  auto type = cast<MemRefType>(scales.memory.getType());
+  if (!type.getElementType().isF32())
+    return op->emitOpError("expected scales of f32 for ") << name << ", got " << type;
+  if (failed(verifyOffsets(op, scales.memory, scales.offsets)))
+    return failure();
+  ArrayRef<int64_t> block = scales.block;
+  if (block.size() != 2 || (block[0] != 1 && block[0] != 128) || block[1] < 1)
+    return op->emitOpError("expected a scale of ")
+           << name << " to cover 1 or 128 rows by K, got [" << block << "]";
+  if (k && block[1] != k)
+    return op->emitOpError("expected a scale of ")
+           << name << " to cover the tile's K, " << k << ", got " << block[1];
+  return success();
+}
+
+/// Scales of both operands or of none.
+template <typename Op> static LogicalResult verifyScales(Op op, int64_t k) {
+  bool any = op.getScaleA() || op.getScaleB() || op.getScaleABlock() || op.getScaleBBlock();
+  bool all = op.getScaleA() && op.getScaleB() && op.getScaleABlock() && op.getScaleBBlock();
+  if (any && !all)
+    return op.emitOpError("expected scales of both operands or of none");
+  if (!all)
+    return success();
+  if (failed(verifyScale(op, "a", op.getScales(true), k)))
+    return failure();
+  return verifyScale(op, "b", op.getScales(false), k);
+}
+
 LogicalResult MmaOp::verify() {
   TileType a = getA().getType(), b = getB().getType();
   AccType acc = getAcc().getType();
@@ -88,8 +119,10 @@ LogicalResult MmaOp::verify() {
   if (a.getRows() != acc.getRows() || b.getRows() != acc.getCols())
     return emitOpError("expected an accumulator of ")
            << a.getRows() << "x" << b.getRows() << ", got " << acc;
-  return success();
+  return verifyScales(*this, a.getCols());
 }
+
+LogicalResult PromoteOp::verify() { return verifyScales(*this, /*k=*/0); }
 
 LogicalResult ReadOp::verify() {
   auto type = cast<MemRefType>(getMemory().getType());

@@ -22,6 +22,16 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace heddle::warp {
+/// Scales of one operand, as warp.mma and warp.promote have them.
+struct TileScales {
+  mlir::Value memory;
+  mlir::OperandRange offsets; ///< of the tile in its operand: batch, row, K
+  llvm::ArrayRef<int64_t> block;
+  bool transposed;
+};
+} // namespace heddle::warp
+
 #include "dialects/Warp/IR/WarpDialect.h.inc"
 #include "dialects/Warp/IR/WarpEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -237,21 +237,89 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Warp_MmaOp : Warp_Op<"mma", [AllTypesMatch<["acc", "result"]>]> {
+/// The methods of ops with scales of a and b.
+defvar Warp_ScaleMethods = [{
+    bool hasScales() { return static_cast<bool>(getScaleA()); }
+    TileScales getScales(bool isA) {
+      if (isA)
+        return {getScaleA(), getScaleAOffsets(), *getScaleABlock(), getTransposedScaleA()};
+      return {getScaleB(), getScaleBOffsets(), *getScaleBBlock(), getTransposedScaleB()};
+    }
+  }];
+
+def Warp_MmaOp : Warp_Op<"mma", [AllTypesMatch<["acc", "result"]>, AttrSizedOperandSegments]> {
   let summary = "acc (+)= a * b^T on the tensor cores";
   let description = [{
     `a` is M x K, `b` is N x K, the accumulator M x N. When `accumulate` is false
     the old accumulator is ignored. May be asynchronous: `warp.release ... after`,
-    `warp.commit` and `warp.mma_wait` order what depends on it. `tf32` multiplies f32
-    operands in TF32 precision.
+    `warp.commit` and `warp.mma_wait` order what depends on it. f32 operands are
+    multiplied in TF32 precision.
     ```mlir
     %1 = warp.mma %a, %b, %0 accumulate %nz : !warp.tile<128x64xbf16>, !warp.tile<256x64xbf16>, !warp.acc<128x256xf32>
     ```
+
+    With `promote` (set by `warp-resolve-links` where tensor cores keep sums of these
+    operands short) the product over the tiles' K is summed on its own and then added
+    to the accumulator in f32; such a multiplication is done when it returns.
+
+    With `scales` each product is multiplied, before it is added, by the scale of its row
+    of `a` and that of its row of `b`. A scale covers a block of the operand, rows by K,
+    and the blocks' K is that of the tiles; the scale of block (i, j) is element [i, j] of
+    the memref, [j, i] with `transposed_scale_a` (`_b`). Offsets are those of the tile in
+    its operand, in elements: row, then K, a batch index before them.
+    ```mlir
+    %1 = warp.mma %a, %b, %0 accumulate %nz scales %sa[%row, %k] by [1, 128], %sb[%col, %k] by [128, 128]
+      : !warp.tile<128x128xf8E4M3FN>, !warp.tile<128x128xf8E4M3FN>, !warp.acc<128x128xf32>, memref<?x4xf32>, memref<2x4xf32>
+    ```
   }];
-  let arguments = (ins Warp_TileType:$a, Warp_TileType:$b, Warp_AccType:$acc, I1:$accumulate);
+  let arguments = (ins Warp_TileType:$a, Warp_TileType:$b, Warp_AccType:$acc, I1:$accumulate, UnitAttr:$promote,
+    Optional<AnyMemRef>:$scale_a, Variadic<Index>:$scale_a_offsets, OptionalAttr<DenseI64ArrayAttr>:$scale_a_block,
+    Optional<AnyMemRef>:$scale_b, Variadic<Index>:$scale_b_offsets, OptionalAttr<DenseI64ArrayAttr>:$scale_b_block,
+    UnitAttr:$transposed_scale_a, UnitAttr:$transposed_scale_b);
   let results = (outs Warp_AccType:$result);
-  let assemblyFormat = [{$a `,` $b `,` $acc `accumulate` $accumulate attr-dict `:` type($a) `,` type($b) `,` type($acc)}];
+  let assemblyFormat = [{$a `,` $b `,` $acc `accumulate` $accumulate (`promote` $promote^)?
+    (`scales` $scale_a^ `[` $scale_a_offsets `]` `by` $scale_a_block `,`
+              $scale_b `[` $scale_b_offsets `]` `by` $scale_b_block)?
+    attr-dict `:` type($a) `,` type($b) `,` type($acc) (`,` type($scale_a)^ `,` type($scale_b))?}];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$acc, "::mlir::Value":$accumulate), [{
+    build($_builder, $_state, acc.getType(), a, b, acc, accumulate, false, {}, {}, {}, {}, {}, {}, false, false);
+  }]>];
+  let extraClassDeclaration = Warp_ScaleMethods # [{
+    /// Whether the product is added to the accumulator by threads, after a wait for it.
+    bool isPromoted() { return getPromote() || hasScales(); }
+  }];
+}
+
+def Warp_ZeroOp : Warp_Op<"zero", [Pure]> {
+  let summary = "an accumulator of zeros, in registers of the warps that take tensor memory apart";
+  let description = [{ `%0 = warp.zero : !warp.acc<128x128xf32>` }];
+  let results = (outs Warp_AccType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Warp_PromoteOp : Warp_Op<"promote", [AllTypesMatch<["partial", "acc", "result"]>, AttrSizedOperandSegments]> {
+  let summary = "acc + partial * scales, by threads";
+  let description = [{
+    What `warp-split-promotion` makes of a `warp.mma` that promotes where sums are in
+    tensor memory: `partial`, a slot of a tmem pipe, is added to `acc`, in registers.
+    Scales as in `warp.mma`; the block's K is that of the multiplication.
+    ```mlir
+    %1 = warp.promote %partial to %0 scales %sa[%row, %k] by [1, 128], %sb[%col, %k] by [128, 128]
+      : !warp.acc<128x128xf32>, memref<?x4xf32>, memref<2x4xf32>
+    ```
+  }];
+  let arguments = (ins Warp_AccType:$partial, Warp_AccType:$acc,
+    Optional<AnyMemRef>:$scale_a, Variadic<Index>:$scale_a_offsets, OptionalAttr<DenseI64ArrayAttr>:$scale_a_block,
+    Optional<AnyMemRef>:$scale_b, Variadic<Index>:$scale_b_offsets, OptionalAttr<DenseI64ArrayAttr>:$scale_b_block,
+    UnitAttr:$transposed_scale_a, UnitAttr:$transposed_scale_b);
+  let results = (outs Warp_AccType:$result);
+  let assemblyFormat = [{$partial `to` $acc
+    (`scales` $scale_a^ `[` $scale_a_offsets `]` `by` $scale_a_block `,`
+              $scale_b `[` $scale_b_offsets `]` `by` $scale_b_block)?
+    attr-dict `:` type($acc) (`,` type($scale_a)^ `,` type($scale_b))?}];
+  let hasVerifier = 1;
+  let extraClassDeclaration = Warp_ScaleMethods;
 }
 
 def Warp_MmaWaitOp : Warp_Op<"mma_wait", [AllTypesMatch<["acc", "result"]>]> {

@@ -79,7 +79,8 @@ static bool followsWait(ReleaseOp release, ArrayRef<Access> reads) {
     return false;
   }
   for (Operation *op = release->getPrevNode(); op; op = op->getPrevNode()) {
-    if (isa<MmaWaitOp>(op))
+    auto mma = dyn_cast<MmaOp>(op);
+    if (isa<MmaWaitOp>(op) || (mma && mma.isPromoted()))
       return true;
     if (multipliesFrom(op, reads))
       return false;

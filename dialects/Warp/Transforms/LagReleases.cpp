@@ -147,7 +147,9 @@ void LagReleasesPass::runOnOperation() {
   });
   for (ReleaseOp release : releases) {
     auto loop = dyn_cast<scf::ForOp>(release->getParentOp());
-    std::optional<unsigned> carried = loop ? carriedAs(loop, release.getAfter()) : std::nullopt;
+    std::optional<unsigned> carried;
+    if (loop && isInFlight(release.getAfter())) // not after one that promotes
+      carried = carriedAs(loop, release.getAfter());
     if (carried)
       lagRelease(release, loop, *carried);
     else

@@ -155,7 +155,8 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
               [&](auto op) { accesses.push_back({op, Agent::Threads, op.getTarget() == value}); })
           .Case<PackOp>(
               [&](auto op) { accesses.push_back({op, Agent::Threads, op.getTile() == value}); })
-          .Case<StoreOp>([&](auto op) { accesses.push_back({op, Agent::Threads, false}); })
+          .Case<StoreOp, PromoteOp>(
+              [&](auto op) { accesses.push_back({op, Agent::Threads, false}); })
           .Case<MmaOp>([&](auto op) { accesses.push_back({op, mma, op.getAcc() == value}); });
       if (isa<AccType>(value.getType()))
         for (Value next : flowsTo(use))
@@ -166,12 +167,12 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
   return accesses;
 }
 
-bool isTileWork(Operation *op) { return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp>(op); }
+bool isTileWork(Operation *op) { return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp, PromoteOp>(op); }
 
 bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
-                bool collective = isa<MapOp, StoreOp, PackOp>(op);
+                bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;
                 if (isa<MmaOp>(op))

@@ -78,7 +78,7 @@ llvm::SmallVector<Access> getAccesses(mlir::Operation *taker, const target::Targ
 /// Whether one elected thread issues all of the process's work: bulk copies and, with
 /// tensor memory, multiplications.
 bool isSingleThreaded(mlir::Operation *process, const target::Target &target);
-/// Whether `op` is work on tiles or accumulators (copy, mma, map, store, pack).
+/// Whether `op` is work on tiles or accumulators (copy, mma, promote, map, store, pack).
 bool isTileWork(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//

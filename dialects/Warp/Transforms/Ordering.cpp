@@ -123,8 +123,8 @@ bool isMet(const FenceNeed &need) {
 }
 
 bool isInFlight(Value acc) {
-  if (acc.getDefiningOp<MmaOp>())
-    return true;
+  if (auto mma = acc.getDefiningOp<MmaOp>())
+    return !mma.isPromoted();
   auto loop = acc.getDefiningOp<scf::ForOp>();
   return loop && isInFlight(loop.getYieldedValues()[cast<OpResult>(acc).getResultNumber()]);
 }

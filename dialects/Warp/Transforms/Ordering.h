@@ -29,7 +29,8 @@ llvm::SmallVector<FenceNeed> getFenceNeeds(KernelOp kernel, const target::Target
 bool isMet(const FenceNeed &need);
 
 /// Whether `acc` may still be written in the background: the result of a
-/// multiplication, maybe through loops, that no warp.mma_wait has passed.
+/// multiplication, maybe through loops, that no warp.mma_wait has passed and that does not
+/// promote.
 bool isInFlight(mlir::Value acc);
 
 } // namespace heddle::warp

@@ -17,10 +17,20 @@ def ResolveLinksPass : Warp_Pass<"warp-resolve-links"> {
     Pipes of link `accumulator` become `regs` of depth 1, or `tmem` of their own depth
     where the tensor cores accumulate in tensor memory. Copies by an engine that the
     target lacks get the next one it has: bulk loads become `async`, bulk stores
-    `threads`.
+    `threads`. Multiplications of 8-bit operands get `promote` where the tensor cores
+    keep their sums short.
   }];
   let options = [Option<"target", "target", "std::string", /*default=*/"\"\"",
     "target for kernels that name none">];
+}
+
+def SplitPromotionPass : Warp_Pass<"warp-split-promotion"> {
+  let summary = "take sums that are promoted out of tensor memory slot by slot";
+  let description = [{
+    Where accumulators are in tensor memory, a multiplication that promotes commits each
+    partial sum by itself, and the accumulator's consumer adds them up in registers with
+    `warp.promote`. Other targets are left as they are: the warps that multiply do it.
+  }];
 }
 
 def AssignRolesPass : Warp_Pass<"warp-assign-roles"> {

@@ -8,8 +8,8 @@
 // In:  a kernel with a target (its attribute, or the option), pipes of link
 //      `accumulator`, copies by any engine.
 // Out: no link `accumulator`; only engines that the target has; every warp.mma is one
-//      that the target's tensor cores take; clusters that the target launches, and tiles
-//      that their CTAs can share.
+//      that the target's tensor cores take, and promotes where they keep sums short; clusters
+//      that the target launches, and tiles that their CTAs can share.
 // Not: doing without clusters where the target has none: that is an error.
 //
 //===----------------------------------------------------------------------===//
@@ -130,6 +130,13 @@ static LogicalResult checkMma(MmaOp mma, const Target &target) {
   return success();
 }
 
+/// Sums of 8-bit products are taken out of the tensor cores after each slot.
+static void resolveSums(MmaOp mma, const Target &target) {
+  bool bytes = mma.getA().getType().getElementBytes() == 1;
+  if (bytes && target.has(Feature::ShortFp8Sums))
+    mma.setPromote(true);
+}
+
 void ResolveLinksPass::runOnOperation() {
   KernelOp kernel = getOperation();
   FailureOr<const Target *> found = findTarget(kernel, target);
@@ -143,5 +150,6 @@ void ResolveLinksPass::runOnOperation() {
     return failed(checkMma(mma, **found)) ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (checked.wasInterrupted() || failed(checkCluster(kernel, **found)))
-    signalPassFailure();
+    return signalPassFailure();
+  kernel.walk([&](MmaOp mma) { resolveSums(mma, **found); });
 }

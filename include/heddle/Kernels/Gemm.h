@@ -48,7 +48,8 @@ struct GemmSpec {
   spec::KernelShapes shapes;
   std::vector<TensorArg> tensors; ///< all, by index; scalars have no type
   unsigned a = 0, b = 0, d = 0;   ///< indices of operands and result
-  ElementGraph epilogue;          ///< the result's elements
+  std::optional<unsigned> scaleA, scaleB; ///< indices of the operands' scales, both or none
+  ElementGraph epilogue;                  ///< the result's elements
   bool batched = false;
 
   const spec::Size &m() const { return *tensors[d].sizes[batched]; }
@@ -91,7 +92,7 @@ warp::KernelOp buildGemm(mlir::OpBuilder &builder, const GemmSpec &spec,
 ///   symbols      run-time sizes: dimensions, then strides ("A.stride0")
 ///   args         [{name, kind = "tensor"|"scalar", dtype, shape, strides, output}], results last.
 ///                Sizes are integers or symbol names; empty strides: contiguous
-///   nodes        the reference program, [{op, inputs, arg, index_map, value, dtype, extent}]
+///   nodes        the reference program, [{op, inputs, arg, index_map, index_div, value, dtype, extent}]
 ///                as in the package's RefNode, unused keys absent
 ///   outputs      [{arg, node}]
 ///   flops        operations of a launch, a postfix expression: array of integers, symbols and

@@ -49,6 +49,7 @@ enum class Feature : uint32_t {
   /// Bulk copies to several CTAs of a cluster at once that are as fast as to one. Other
   /// targets with clusters take the instruction; ptxas warns that it is slow there.
   Multicast = 1u << 13,
+  ShortFp8Sums = 1u << 14,   ///< sums of fp8 products keep fewer bits than an f32
 };
 
 /// Element types of tensors, in the spelling of MLIR ("bf16", "f8E4M3FN", ...).

@@ -60,6 +60,9 @@ struct GemmProblem {
   /// violate, or may satisfy (checked at launch) the 16-byte rules of bulk copies.
   enum class Aligned { Yes, No, AtLaunch } loadAligned = Aligned::Yes, storeAligned = Aligned::Yes;
   int epilogueReadBytes = 0; ///< bytes read per result element by the epilogue
+  /// Rows of A (of B) by 128 of K that share a scale, which the main loop multiplies by: 1 or
+  /// 128; 0: none.
+  int scaleRowsA = 0, scaleRowsB = 0;
 };
 
 /// Why a schedule cannot be used. `name` is stable and short ("shared-memory"),

@@ -188,7 +188,7 @@ LogicalResult KernelLowering::threadsLoad(CopyOp op) {
   Value base = tileAddress(op.getTile());
   auto sharedPtr = LLVM::LLVMPointerType::get(e.getContext(), 3);
   int64_t rank = m.type.getRank();
-  Type element = tile.getElementType();
+  Type element = storageType(tile.getElementType());
   forEachTileElement(op, [&](ArrayRef<Value> rows, ArrayRef<Value> cols) {
     SmallVector<Value> values;
     for (auto [row, col] : llvm::zip(rows, cols)) {
@@ -217,7 +217,7 @@ LogicalResult KernelLowering::threadsStore(CopyOp op) {
       SmallVector<Value> indices = tileIndices(op, row, col);
       Value address = elementAddress(tile, base, row, col);
       e.ifThen(inBounds(m, indices), [&] {
-        Value value = e.make<LLVM::LoadOp>(tile.getElementType(),
+        Value value = e.make<LLVM::LoadOp>(storageType(tile.getElementType()),
                                            e.make<LLVM::IntToPtrOp>(sharedPtr, address));
         e.make<LLVM::StoreOp>(value, elementPointer(m, indices));
       });

@@ -148,8 +148,7 @@ Operation *KernelLowering::lowerChunks(Operation *first, LogicalResult &result) 
 // Accumulators in registers
 //===----------------------------------------------------------------------===//
 
-/// Elements [n * index, n * (index + 1)) of `acc`.
-static SmallVector<Value> select(Emitter &e, Value acc, Value index, int64_t n) {
+SmallVector<Value> heddle::selectElements(Emitter &e, Value acc, Value index, int64_t n) {
   int64_t cases = cast<VectorType>(acc.getType()).getNumElements() / n;
   auto elements = [&](int64_t which) {
     SmallVector<Value> values;
@@ -176,7 +175,7 @@ void MmaFamilyLowering::loopFragments(Value acc, const FragmentGrid &grid, Value
   // 8 columns are 4 elements of a thread: 4j + 2h + p is row 8h, column 8j + p.
   auto body = [&](Value block, Value col) {
     Value index = e.div(e.add(e.mul(block, grid.cols), col), e.i32(columns));
-    SmallVector<Value> values = select(e, acc, index, columns / 2);
+    SmallVector<Value> values = selectElements(e, acc, index, columns / 2);
     SmallVector<FragmentElement> piece;
     for (int64_t i = 0; i < columns / 2; ++i)
       piece.push_back({values[i], i / 2 % 2 * 8, i / 4 * 8 + i % 2});

@@ -193,7 +193,7 @@ bool KernelLowering::isSingleThreaded(RoleOp role) const {
       single &= copy.getEngine() == Engine::Bulk;
     else if (isa<MmaOp>(op))
       single &= target.mma == target::MmaFamily::Tcgen05;
-    else if (isa<MapOp, StoreOp, PackOp>(op))
+    else if (isa<MapOp, StoreOp, PackOp, PromoteOp>(op))
       single = false;
   });
   return single;
@@ -273,6 +273,13 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
           return LogicalResult(failure());
         mapping.map(o.getResult(), *acc);
         return LogicalResult(success());
+      })
+      .Case<ZeroOp>([&](ZeroOp o) { return mapping.map(o.getResult(), family->zeroAcc(o.getType())), success(); })
+      .Case<PromoteOp>([&](PromoteOp o) {
+        FailureOr<Value> acc = family->promote(o, lookup(o.getPartial()), lookup(o.getAcc()));
+        if (succeeded(acc))
+          mapping.map(o.getResult(), *acc);
+        return LogicalResult(acc);
       })
       .Case<MmaWaitOp>([&](MmaWaitOp o) {
         mapping.map(o.getResult(), family->wait(lookup(o.getAcc()), o.getAcc().getType()));
@@ -428,4 +435,21 @@ Value KernelLowering::elementAddress(TileType type, Value base, Value row, Value
   // 16-byte chunk c of row r lies at chunk c ^ (r & 7).
   Value swizzled = e.bitXor(within, e.shl(e.bitAnd(strided, 7), 4));
   return e.add(e.add(address, e.shl(strided, 7)), swizzled);
+}
+
+bool MmaFamilyLowering::startsAsAcquired(MmaOp op) {
+  auto flag = op.getAccumulate().getDefiningOp<arith::CmpIOp>();
+  auto loop = op->getParentOfType<scf::ForOp>();
+  auto arg = dyn_cast<BlockArgument>(op.getAcc());
+  if (!flag || !loop || !arg || arg.getOwner() != loop.getBody() ||
+      flag.getPredicate() != arith::CmpIPredicate::ne || flag.getLhs() != loop.getInductionVar())
+    return false;
+  auto same = [&](Value a, Value b) {
+    if (a == b)
+      return true;
+    auto x = a.getDefiningOp<arith::ConstantOp>(), y = b.getDefiningOp<arith::ConstantOp>();
+    return x && y && x.getValue() == y.getValue();
+  };
+  return same(flag.getRhs(), loop.getLowerBound()) &&
+         isa_and_nonnull<AcquireOp>(loop.getTiedLoopInit(arg)->get().getDefiningOp());
 }

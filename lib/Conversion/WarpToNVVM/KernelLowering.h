@@ -49,6 +49,17 @@ struct FragmentGrid {
   }
 };
 
+/// Elements [n * index, n * (index + 1)) of a vector, `index` (i32) known at run time only.
+llvm::SmallVector<mlir::Value> selectElements(Emitter &e, mlir::Value vector, mlir::Value index,
+                                              int64_t n);
+
+/// What an element is in LLVM's types: 8-bit floats are bytes.
+inline mlir::Type storageType(mlir::Type element) {
+  if (element.isFloat() && element.getIntOrFloatBitWidth() == 8)
+    return mlir::IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
 /// A run-time size in the kernel's parameters or a constant.
 struct Size {
   int64_t constant = -1; ///< when not negative
@@ -143,6 +154,9 @@ public:
   mlir::ArrayAttr strideBytesExpr(const MemoryArg &m, unsigned dim);
   mlir::ArrayAttr sizeExpr(const Size &s);
   mlir::LogicalResult error(mlir::Operation *op, const llvm::Twine &message);
+  /// Lowers the releases that directly follow `op` and give its tiles back: called once they
+  /// have been read, before work on the accumulator that needs them no more.
+  void releaseEarly(warp::MmaOp op);
   /// Whether one elected thread does all of a role's work.
   bool isSingleThreaded(warp::RoleOp role) const;
 
@@ -223,6 +237,7 @@ private:
   std::unique_ptr<MmaFamilyLowering> family;
   bool usesBulkStore = false;
   mlir::Value chunkColumn; ///< i32: in a loop over chunks, the first column of this turn's
+  llvm::DenseSet<mlir::Operation *> released; ///< by releaseEarly
   friend class MmaFamilyLowering;
 };
 
@@ -240,6 +255,12 @@ public:
   virtual mlir::FailureOr<mlir::Value> mma(warp::MmaOp op, mlir::Value a, mlir::Value b, mlir::Value acc,
                                            mlir::Value accumulate) = 0;
   virtual mlir::Value wait(mlir::Value acc, warp::AccType type) { return acc; }
+  /// An accumulator of zeros in registers.
+  virtual mlir::Value zeroAcc(warp::AccType type) = 0;
+  /// acc + partial * scales, where sums are taken out of tensor memory.
+  virtual mlir::FailureOr<mlir::Value> promote(warp::PromoteOp op, mlir::Value partial, mlir::Value acc) {
+    return op.emitOpError("expected tensor memory, which the target lacks");
+  }
   /// Before a release that lags: what must be waited for. `groups` mma a loop iteration.
   virtual void waitLagged(unsigned groups) {}
   /// Release or commit by asynchronous arrival on a barrier (tcgen05.commit).
@@ -273,6 +294,10 @@ protected:
   /// a time. `once`: there are no more.
   void loopFragments(mlir::Value acc, const FragmentGrid &grid, mlir::Value from, mlir::Value to,
                      int64_t columns, bool once, PieceVisitor visit);
+
+  /// Whether the accumulator of `op` starts as acquired, so that it is zero where it starts at
+  /// zero, and the flag only says "not the first iteration".
+  static bool startsAsAcquired(warp::MmaOp op);
   KernelLowering &k;
   Emitter &e;
 };

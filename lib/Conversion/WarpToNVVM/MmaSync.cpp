@@ -11,7 +11,7 @@
 // using mma instruction".
 //
 //===----------------------------------------------------------------------===//
-#include "KernelLowering.h"
+#include "Promotion.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -68,8 +68,9 @@ public:
   LogicalResult check(MmaOp op) override {
     TileType a = op.getA().getType(), b = op.getB().getType();
     AccType acc = op.getAcc().getType();
-    if (a.getElementType() != b.getElementType())
-      return op.emitOpError("expected operands of one type for mma.sync, got ")
+    bool bytes = a.getElementBytes() == 1 && b.getElementBytes() == 1;
+    if (a.getElementType() != b.getElementType() && !bytes)
+      return op.emitOpError("expected operands of one type, or two 8-bit float types, for mma.sync, got ")
              << a.getElementType() << " and " << b.getElementType();
     auto [name, kStep] = instructionType(a.getElementType(), k.target);
     if (name.empty())
@@ -89,7 +90,8 @@ public:
     return success();
   }
 
-  Value initialAcc(AccType type) override {
+  Value initialAcc(AccType type) override { return zeroAcc(type); }
+  Value zeroAcc(AccType type) override {
     return e.make<arith::ConstantOp>(cast<TypedAttr>(e.getZeroAttr(accType(type))));
   }
 
@@ -122,40 +124,22 @@ public:
     return e.make<ptx::LdMatrixOp>(types, address, e.getUnitAttr()).getMatrices();
   }
 
-  /// Whether the accumulator starts as acquired, so that it is zero, and the flag only says
-  /// "not the first iteration".
-  static bool startsAtZero(MmaOp op) {
-    auto flag = op.getAccumulate().getDefiningOp<arith::CmpIOp>();
-    auto loop = op->getParentOfType<scf::ForOp>();
-    auto arg = dyn_cast<BlockArgument>(op.getAcc());
-    if (!flag || !loop || !arg || arg.getOwner() != loop.getBody() ||
-        flag.getPredicate() != arith::CmpIPredicate::ne || flag.getLhs() != loop.getInductionVar())
-      return false;
-    auto same = [&](Value a, Value b) {
-      if (a == b)
-        return true;
-      auto x = a.getDefiningOp<arith::ConstantOp>(), y = b.getDefiningOp<arith::ConstantOp>();
-      return x && y && x.getValue() == y.getValue();
-    };
-    return same(flag.getRhs(), loop.getLowerBound()) &&
-           isa_and_nonnull<AcquireOp>(loop.getTiedLoopInit(arg)->get().getDefiningOp());
-  }
-
   FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override {
     TileType aType = op.getA().getType(), bType = op.getB().getType();
     AccType type = op.getAcc().getType();
     Grid g = grid(type);
-    auto [name, kStep] = instructionType(aType.getElementType(), k.target);
-    if (!startsAtZero(op)) {
+    int64_t kStep = instructionType(aType.getElementType(), k.target).second;
+    if (!startsAsAcquired(op)) {
       Value zero = initialAcc(type);
       acc = e.select(accumulate, acc, zero);
     }
+    if (op.isPromoted())
+      return promoted(op, a, b, acc);
     int64_t total = cast<VectorType>(accType(type)).getNumElements();
     SmallVector<Value> values;
     for (int64_t i = 0; i < total; ++i)
       values.push_back(e.make<vector::ExtractOp>(acc, i));
     Value m0 = e.mul(warpM(g), g.rows), n0 = e.mul(warpN(g), g.cols);
-    SmallVector<Type> four(4, e.getF32Type());
     for (int64_t step = 0; step < aType.getCols() / kStep; ++step) {
       SmallVector<SmallVector<Value>> as, bs;
       for (int64_t i = 0; i < g.blocksM(); ++i)
@@ -170,12 +154,76 @@ public:
       for (int64_t i = 0; i < g.blocksM(); ++i)
         for (int64_t j = 0; j < g.blocksN(); ++j) {
           MutableArrayRef<Value> c = MutableArrayRef(values).slice((i * g.blocksN() + j) * 4, 4);
-          auto result = e.make<ptx::MmaSyncOp>(four, c, as[i], bs[j], e.getStringAttr(name),
-                                               e.getI32IntegerAttr(kStep));
-          llvm::copy(result.getResult(), c.begin());
+          llvm::copy(multiply(op, c, as[i], bs[j]), c.begin());
         }
     }
     return Value(e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), values));
+  }
+
+  /// One 16 x 8 part of a K step.
+  ValueRange multiply(MmaOp op, ArrayRef<Value> acc, ArrayRef<Value> a, ArrayRef<Value> b) {
+    SmallVector<Type> four(4, e.getF32Type());
+    auto [name, kStep] = instructionType(op.getA().getType().getElementType(), k.target);
+    StringRef bName = instructionType(op.getB().getType().getElementType(), k.target).first;
+    auto result = e.make<ptx::MmaSyncOp>(four, acc, a, b, e.getStringAttr(name),
+                                         bName == name ? StringAttr() : e.getStringAttr(bName),
+                                         e.getI32IntegerAttr(kStep));
+    return result.getResult();
+  }
+
+  /// The fragments of B stay for the whole K block; 16 rows of A and of partial sums at a time.
+  Value promoted(MmaOp op, Value a, Value b, Value acc) {
+    TileType aType = op.getA().getType(), bType = op.getB().getType();
+    AccType type = op.getAcc().getType();
+    Grid g = grid(type);
+    int64_t steps = aType.getCols() / instructionType(aType.getElementType(), k.target).second;
+    Value m0 = e.mul(warpM(g), g.rows), n0 = e.mul(warpN(g), g.cols);
+    auto [row0, col0] = fragmentBase(type);
+    int64_t unit = 8;
+    if (op.hasScales())
+      unit = rowsWithOneScale(op.getScales(false), type.getCols(), g.cols);
+    SmallVector<Value> rows, columns;
+    int64_t shared = op.hasScales() ? rowsWithOneScale(op.getScales(true), type.getRows(), g.rows) : 1;
+    int64_t rowUnit = shared < 16 ? 8 : shared;
+    for (int64_t row = 0; row < g.rows; row += rowUnit)
+      rows.push_back(e.add(rowUnit == 8 ? row0 : m0, row));
+    if (unit >= 8)
+      for (int64_t col = 0; col < g.cols; col += unit)
+        columns.push_back(e.add(n0, col));
+    else
+      for (int64_t i = 0; i < 2 * g.blocksN(); ++i)
+        columns.push_back(e.add(col0, i / 2 * 8 + i % 2));
+    ElementScales scales(k);
+    if (op.hasScales())
+      scales.load(op.getScales(true), rows, op.getScales(false), columns);
+    SmallVector<SmallVector<SmallVector<Value>>> bs(steps); // by step, then block
+    for (int64_t step = 0; step < steps; ++step)
+      for (int64_t j = 0; j < g.blocksN(); j += 2) {
+        bool wide = j + 1 < g.blocksN();
+        SmallVector<Value> both = fragment(bType, b, n0, 8 * j, step, false, wide);
+        bs[step].push_back({both[0], both[1]});
+        if (wide)
+          bs[step].push_back({both[2], both[3]});
+      }
+    Value zero = e.make<arith::ConstantOp>(e.getF32FloatAttr(0));
+    SmallVector<Value> results;
+    for (int64_t i = 0; i < g.blocksM(); ++i) {
+      SmallVector<SmallVector<Value>> sums(g.blocksN(), SmallVector<Value>(4, zero));
+      for (int64_t step = 0; step < steps; ++step) {
+        SmallVector<Value> as = fragment(aType, a, m0, 16 * i, step, true, true);
+        for (int64_t j = 0; j < g.blocksN(); ++j)
+          llvm::copy(multiply(op, sums[j], as, bs[step][j]), sums[j].begin());
+      }
+      for (int64_t j = 0; j < g.blocksN(); ++j)
+        for (int64_t h = 0; h < 2; ++h)
+          for (int64_t p = 0; p < 2; ++p) {
+            Value old = e.make<vector::ExtractOp>(acc, (i * g.blocksN() + j) * 4 + 2 * h + p);
+            size_t column = unit >= 8 ? 8 * j / unit : 2 * j + p;
+            size_t row = (16 * i + 8 * h) / rowUnit;
+            results.push_back(scales.add(sums[j][2 * h + p], old, row, column));
+          }
+    }
+    return e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), results);
   }
 
   std::pair<Value, Value> matrixBase(AccType type) override {

@@ -177,7 +177,20 @@ LogicalResult KernelLowering::lowerCommit(CommitOp op) {
   return success();
 }
 
+void KernelLowering::releaseEarly(MmaOp op) {
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    auto release = dyn_cast<ReleaseOp>(next);
+    bool mine = release && !release.getLag() && !release.getAfter() &&
+                (release.getPipe() == pipeOf(op.getA()) || release.getPipe() == pipeOf(op.getB()));
+    if (!mine || failed(lowerRelease(release)))
+      return;
+    released.insert(release);
+  }
+}
+
 LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
+  if (released.erase(op))
+    return success();
   PipeState &s = state(op.getPipe());
   if (s.type.getLink() == Link::Regs)
     return error(op, "expected no release on a regs pipe after roles are assigned");
@@ -190,7 +203,7 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
     // The groups issued in this iteration may still run; those before have read their slots.
     auto loop = op->getParentOfType<scf::ForOp>();
     unsigned groups = 0;
-    loop.getBody()->walk([&](MmaOp) { ++groups; });
+    loop.getBody()->walk([&](MmaOp mma) { groups += !mma.isPromoted(); });
     bool first = true;
     for (Operation *o = op->getPrevNode(); o; o = o->getPrevNode())
       if (auto other = dyn_cast<ReleaseOp>(o); other && other.getLag())

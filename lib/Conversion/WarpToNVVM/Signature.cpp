@@ -211,7 +211,7 @@ Value KernelLowering::elementPointer(MemoryArg &m, ArrayRef<Value> indices) {
     Value term = e.mul(e.toI64(index), strideValue(m, d));
     offset = offset ? e.add(offset, term) : term;
   }
-  return e.make<LLVM::GEPOp>(m.pointer.getType(), m.type.getElementType(), m.pointer,
+  return e.make<LLVM::GEPOp>(m.pointer.getType(), storageType(m.type.getElementType()), m.pointer,
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 

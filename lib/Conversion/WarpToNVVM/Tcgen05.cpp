@@ -7,14 +7,16 @@
 //
 // tcgen05.mma of one CTA: m128, N up to 256, issued by one thread, operands by
 // descriptors of the 128-byte swizzle. An accumulator is 128 lanes of tensor memory by N
-// columns of 32 bits; as a value it is its address (i32: lane << 16 | column). Warps that
+// columns of 32 bits; as a value it is its address (i32: lane << 16 | column), or, when it was
+// summed up by the warps that read tensor memory, a vector of each thread's row. Warps that
 // read it reach the 32 lanes of their quarter (PTX ISA, "TensorCore 5th generation
 // family instructions"). Pairs of CTAs and m64 are not used.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelLowering.h"
+#include "Promotion.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -58,6 +60,8 @@ public:
   Value initialAcc(AccType) override { return e.i32(0); } // pipes give addresses; see check()
   LogicalResult check(MmaOp op) override;
   FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override;
+  Value zeroAcc(AccType type) override;
+  FailureOr<Value> promote(PromoteOp op, Value partial, Value acc) override;
   void commitTo(Value barrier, Value ctas) override {
     e.make<NVVM::Tcgen05CommitOp>(shared(barrier), ctas);
   }
@@ -166,6 +170,8 @@ LogicalResult Tcgen05Lowering::check(MmaOp op) {
   if (!role || !k.isSingleThreaded(role))
     return op.emitOpError(
         "expected a role whose work one thread can issue, got one with work for threads");
+  if (op.isPromoted())
+    return op.emitOpError("expected sums that stay in tensor memory: run warp-split-promotion first");
   bool regs = false;
   k.kernel.walk([&](PipeOp pipe) { regs |= pipe.getPipe().getType().getLink() == Link::Regs; });
   if (regs)
@@ -238,6 +244,15 @@ std::pair<Value, Value> Tcgen05Lowering::fragmentBase(AccType) {
 /// The next piece is on its way while one is visited.
 void Tcgen05Lowering::forEachPiece(AccType, Value acc, int64_t first, int64_t count,
                                    function_ref<void(ArrayRef<FragmentElement>)> visit) {
+  if (isa<VectorType>(acc.getType())) {
+    for (int64_t at = first; at < first + count; at += pieceUnit) {
+      SmallVector<FragmentElement> elements;
+      for (int64_t c = at; c < at + pieceUnit; ++c)
+        elements.push_back({e.make<vector::ExtractOp>(acc, c), 0, c});
+      visit(elements);
+    }
+    return;
+  }
   Value address = e.add(e.add(acc, e.shl(quarter(), 21)), first);
   if (groups() > 1)
     address = e.add(address, e.mul(e.shr(k.role.warpInRole, 2), pieceUnit));
@@ -267,6 +282,17 @@ void Tcgen05Lowering::forEachPiece(AccType, Value acc, int64_t first, int64_t co
 
 void Tcgen05Lowering::loopPieces(AccType, Value acc, Value first, int64_t count, int64_t,
                                  int64_t elements, PieceVisitor visit) {
+  if (isa<VectorType>(acc.getType())) {
+    e.loop(first, e.add(first, count), pieceUnit, [&](Value column) {
+      SmallVector<Value> values =
+          selectElements(e, acc, e.div(column, e.i32(pieceUnit)), pieceUnit);
+      SmallVector<FragmentElement> piece;
+      for (auto [c, value] : llvm::enumerate(values))
+        piece.push_back({value, 0, static_cast<int64_t>(c)});
+      visit(piece, e.i32(0), column);
+    });
+    return;
+  }
   Value address = e.add(acc, e.shl(quarter(), 21));
   if (groups() > 1)
     address = e.add(address, e.mul(e.shr(k.role.warpInRole, 2), pieceUnit));
@@ -285,6 +311,38 @@ void Tcgen05Lowering::loopPieces(AccType, Value acc, Value first, int64_t count,
     body(first);
   else
     e.loop(first, e.add(first, count), width * groups(), body);
+}
+
+//===----------------------------------------------------------------------===//
+// Promotion
+//===----------------------------------------------------------------------===//
+
+Value Tcgen05Lowering::zeroAcc(AccType type) {
+  auto row = VectorType::get(type.getCols(), e.getF32Type());
+  return e.make<arith::ConstantOp>(cast<TypedAttr>(e.getZeroAttr(row)));
+}
+
+FailureOr<Value> Tcgen05Lowering::promote(PromoteOp op, Value partial, Value acc) {
+  if (groups() != 1)
+    return op.emitOpError("expected 4 warps, one a row of the accumulator each, got ") << k.role.warps;
+  AccType type = op.getAcc().getType();
+  int64_t unit = pieceUnit;
+  ElementScales scales(k);
+  if (op.hasScales()) {
+    unit = rowsWithOneScale(op.getScales(false), type.getCols(), type.getCols());
+    SmallVector<Value> columns;
+    for (int64_t col = 0; col < type.getCols(); col += unit)
+      columns.push_back(e.i32(col));
+    scales.load(op.getScales(true), fragmentBase(type).first, op.getScales(false), columns);
+  }
+  SmallVector<Value> sums;
+  forEachPiece(type, partial, 0, type.getCols(), [&](ArrayRef<FragmentElement> piece) {
+    for (const FragmentElement &element : piece) {
+      Value old = e.make<vector::ExtractOp>(acc, element.col);
+      sums.push_back(scales.add(element.value, old, 0, element.col / unit));
+    }
+  });
+  return Value(e.make<vector::FromElementsOp>(cast<VectorType>(acc.getType()), sums));
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,7 +10,7 @@
 // warpgroup level matrix instructions"). A role of n warpgroups splits the rows.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelLowering.h"
+#include "Promotion.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -52,8 +52,9 @@ public:
   LogicalResult check(MmaOp op) override {
     TileType a = op.getA().getType(), b = op.getB().getType();
     AccType acc = op.getAcc().getType();
-    if (a.getElementType() != b.getElementType())
-      return op.emitOpError("expected operands of one type for wgmma, got ")
+    bool bytes = a.getElementBytes() == 1 && b.getElementBytes() == 1;
+    if (a.getElementType() != b.getElementType() && !bytes)
+      return op.emitOpError("expected operands of one type, or two 8-bit float types, for wgmma, got ")
              << a.getElementType() << " and " << b.getElementType();
     auto [name, kStep] = instructionType(a.getElementType());
     if (name.empty())
@@ -77,8 +78,19 @@ public:
     return success();
   }
 
+  /// Multiplications that promote add to it; others are told when to overwrite.
   Value initialAcc(AccType type) override {
+    bool promotes = k.kernel->walk([](MmaOp op) {
+                                return op.isPromoted() ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+                              })
+                        .wasInterrupted();
+    if (promotes)
+      return zeroAcc(type);
     return e.make<LLVM::UndefOp>(accType(type));
+  }
+  Value zeroAcc(AccType type) override {
+    return e.make<arith::ConstantOp>(cast<TypedAttr>(e.getZeroAttr(accType(type))));
   }
 
   /// Warpgroup of this thread within the role, known to be uniform.
@@ -100,31 +112,88 @@ public:
     return e.bitOr(e.make<arith::ExtUIOp>(e.getI64Type(), start), e.i64(rest));
   }
 
-  FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override {
+  /// The K block of 64 rows from `row` on, added to `acc` where `flag` (i32) is not 0.
+  ValueRange multiply(MmaOp op, Value a, Value bDesc, Value row, ArrayRef<Value> acc, Value flag) {
     TileType aType = op.getA().getType(), bType = op.getB().getType();
-    AccType type = op.getAcc().getType();
     auto [name, kStep] = instructionType(aType.getElementType());
-    int64_t count = perBlock(type), total = blocks(type) * count;
-    auto step = [&](TileType tile) {
+    StringRef bName = instructionType(bType.getElementType()).first;
+    auto step = [&, kStep = kStep](TileType tile) {
       return tile.getMajor() == Major::K ? kStep * tile.getElementBytes() / 16 : kStep * 128 / 16;
     };
     auto attr = [&](int64_t v) { return e.getI32IntegerAttr(v); };
+    SmallVector<Type> types(acc.size(), e.getF32Type());
+    auto block = e.make<ptx::WgmmaBlockOp>(
+        types, acc, descriptor(aType, a, row), bDesc, flag, e.getStringAttr(name),
+        bName == name ? StringAttr() : e.getStringAttr(bName), attr(op.getAcc().getType().getCols()),
+        attr(kStep), attr(aType.getCols() / kStep), attr(step(aType)), attr(step(bType)),
+        aType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr(),
+        bType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr());
+    return block.getResult();
+  }
+
+  Value blockRow(AccType type, int64_t block) {
+    return e.add(e.mul(warpgroup(), blocks(type) * 64), block * 64);
+  }
+
+  FailureOr<Value> mma(MmaOp op, Value a, Value b, Value acc, Value accumulate) override {
+    if (op.isPromoted())
+      return promoted(op, a, b, acc, accumulate);
+    AccType type = op.getAcc().getType();
+    int64_t count = perBlock(type), total = blocks(type) * count;
     Value flag = e.toI32(accumulate);
-    Value bDesc = descriptor(bType, b, e.i32(0));
+    Value bDesc = descriptor(op.getB().getType(), b, e.i32(0));
     SmallVector<Value> all = elements(acc, total), results;
-    for (int64_t block = 0; block < blocks(type); ++block) {
-      Value row = e.add(e.mul(warpgroup(), blocks(type) * 64), block * 64);
-      Value aDesc = descriptor(aType, a, row);
-      ArrayRef<Value> mine = ArrayRef(all).slice(block * count, count);
-      SmallVector<Type> types(count, e.getF32Type());
-      auto block_ = e.make<ptx::WgmmaBlockOp>(
-          types, mine, aDesc, bDesc, flag, e.getStringAttr(name), attr(type.getCols()), attr(kStep),
-          attr(aType.getCols() / kStep), attr(step(aType)), attr(step(bType)),
-          aType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr(),
-          bType.getMajor() == Major::MN ? e.getUnitAttr() : UnitAttr());
-      llvm::append_range(results, block_.getResult());
-    }
+    for (int64_t block = 0; block < blocks(type); ++block)
+      llvm::append_range(results, multiply(op, a, bDesc, blockRow(type, block),
+                                           ArrayRef(all).slice(block * count, count), flag));
     return Value(e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), results));
+  }
+
+  /// One set of partial sums serves the 64-row blocks one after the other; while a block is
+  /// added up, the tensor core has another warpgroup's.
+  Value promoted(MmaOp op, Value a, Value b, Value acc, Value accumulate) {
+    AccType type = op.getAcc().getType();
+    int64_t count = perBlock(type);
+    if (!startsAsAcquired(op))
+      acc = e.select(accumulate, acc, zeroAcc(type));
+    SmallVector<Value> all = elements(acc, blocks(type) * count), undefined, results;
+    for (int64_t i = 0; i < count; ++i)
+      undefined.push_back(e.make<LLVM::UndefOp>(e.getF32Type()));
+    auto [row0, col0] = fragmentBase(type);
+    // Columns that share a scale, else this thread's two of each eight.
+    int64_t unit = 8;
+    if (op.hasScales())
+      unit = rowsWithOneScale(op.getScales(false), type.getCols(), type.getCols());
+    SmallVector<Value> rows, columns;
+    bool rowwise = op.hasScales() && rowsWithOneScale(op.getScales(true), type.getRows(), 64) < 64;
+    for (int64_t block = 0; block < blocks(type); ++block)
+      for (int64_t h = 0; h < (rowwise ? 2 : 1); ++h)
+        rows.push_back(rowwise ? e.add(row0, block * 64 + 8 * h) : blockRow(type, block));
+    if (unit >= 8)
+      for (int64_t col = 0; col < type.getCols(); col += unit)
+        columns.push_back(e.i32(col));
+    else
+      for (int64_t i = 0; i < type.getCols() / 4; ++i)
+        columns.push_back(e.add(col0, i / 2 * 8 + i % 2));
+    ElementScales scales(k);
+    if (op.hasScales())
+      scales.load(op.getScales(true), rows, op.getScales(false), columns);
+    Value bDesc = descriptor(op.getB().getType(), b, e.i32(0));
+    SmallVector<Type> types(count, e.getF32Type());
+    for (int64_t block = 0; block < blocks(type); ++block) {
+      ValueRange sums = multiply(op, a, bDesc, blockRow(type, block), undefined, e.i32(0));
+      auto ready = e.make<ptx::WgmmaWaitOp>(types, sums, e.getI32IntegerAttr(0));
+      if (block + 1 == blocks(type))
+        k.releaseEarly(op);
+      // Element 4j + 2h + p is row 8h, column 8j + p.
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t j = i / 4, h = i / 2 % 2, p = i % 2;
+        size_t column = unit >= 8 ? 8 * j / unit : 2 * j + p;
+        size_t row = rowwise ? 2 * block + h : block;
+        results.push_back(scales.add(ready.getResult()[i], all[block * count + i], row, column));
+      }
+    }
+    return e.make<vector::FromElementsOp>(cast<VectorType>(accType(type)), results);
   }
 
   SmallVector<Value> elements(Value acc, int64_t total) {
@@ -145,7 +214,10 @@ public:
   /// Groups of this iteration: one a 64-row block and mma.
   void waitLagged(unsigned groups) override {
     int64_t perMma = 1;
-    k.role.op.walk([&](MmaOp op) { perMma = blocks(op.getAcc().getType()); });
+    k.role.op.walk([&](MmaOp op) {
+      if (!op.isPromoted())
+        perMma = blocks(op.getAcc().getType());
+    });
     e.make<ptx::WgmmaWaitOp>(TypeRange(), ValueRange(), e.getI32IntegerAttr(groups * perMma));
   }
 

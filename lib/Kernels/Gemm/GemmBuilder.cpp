@@ -67,6 +67,8 @@ private:
   void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
   /// Fills an element region of warp.store or warp.pack.
   void elementRegion(Region &region, const Item &item);
+  /// Gives `mma` the scales of the operands' K block `step`.
+  void addScales(warp::MmaOp mma, const Item &item, Value step);
 
   OpBuilder &b;
   const GemmSpec &s;
@@ -228,7 +230,7 @@ void NetworkBuilder::loadStage() {
 }
 
 void NetworkBuilder::mmaStage() {
-  stage("mma", /*usesTile=*/false, [&](const Item &) {
+  stage("mma", /*usesTile=*/s.scaleA.has_value(), [&](const Item &item) {
     Value init = warp::AcquireOp::create(b, loc, accumulator).getSlots()[0];
     auto loop = scf::ForOp::create(b, loc, zero, kSteps, one, init);
     {
@@ -238,13 +240,30 @@ void NetworkBuilder::mmaStage() {
       Value later =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), zero);
       Value carried = loop.getRegionIterArgs()[0];
-      Value acc = warp::MmaOp::create(b, loc, carried.getType(), slot.getSlots()[0],
-                                      slot.getSlots()[1], carried, later);
+      auto mma =
+          warp::MmaOp::create(b, loc, slot.getSlots()[0], slot.getSlots()[1], carried, later);
+      if (s.scaleA)
+        addScales(mma, item, loop.getInductionVar());
+      Value acc = mma.getResult();
       warp::ReleaseOp::create(b, loc, operands, acc, 0);
       scf::YieldOp::create(b, loc, acc);
     }
     warp::CommitOp::create(b, loc, accumulator, loop.getResults());
   });
+}
+
+void NetworkBuilder::addScales(warp::MmaOp mma, const Item &item, Value step) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(mma);
+  Value k = arith::MulIOp::create(b, loc, step, index(schedule.tileK));
+  mma.getScaleAMutable().assign(argument(*s.scaleA));
+  mma.getScaleBMutable().assign(argument(*s.scaleB));
+  mma.getScaleAOffsetsMutable().assign(at(item, item.row, k));
+  mma.getScaleBOffsetsMutable().assign(at(item, item.col, k));
+  mma.setScaleABlock(gemm.getScaleABlock());
+  mma.setScaleBBlock(gemm.getScaleBBlock());
+  mma.setTransposedScaleA(gemm.getTransposedScaleA());
+  mma.setTransposedScaleB(gemm.getTransposedScaleB());
 }
 
 void NetworkBuilder::elementRegion(Region &region, const Item &item) {

@@ -51,7 +51,10 @@ private:
   ArrayAttr flops();
   void addConstraints();
   void constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value, std::string what);
+  void addScaleConstraints();
   unsigned load(unsigned arg, ArrayRef<int64_t> indexMap);
+  /// An operand's element, multiplied by its scale where it has one.
+  unsigned scaled(unsigned operand, int64_t rowDim, bool isA);
   unsigned push(const Fields &fields) {
     nodes.push_back(b.getDictionaryAttr(fields));
     return nodes.size() - 1;
@@ -118,8 +121,21 @@ void InterfaceBuilder::addProduct() {
   a[gemm.getMDim()] = rank - 2, a[gemm.getADimK()] = rank;
   bMap[gemm.getNDim()] = rank - 1, bMap[gemm.getBDimK()] = rank;
   SmallVector<int64_t> inputs{load(s.a, a), load(s.b, bMap)};
+  if (s.scaleA)
+    inputs = {scaled(inputs[0], rank - 2, true), scaled(inputs[1], rank - 1, false)};
   nodeOf.push_back(push({field("op", "contract"), field("inputs", inputs),
                          field("extent", b.getArrayAttr({sizeAttr(s.k())}))}));
+}
+
+unsigned InterfaceBuilder::scaled(unsigned operand, int64_t rowDim, bool isA) {
+  spec::GemmOp::Scale scale = gemm.getScale(isA);
+  int64_t rank = s.tensors[s.d].type.getRank();
+  SmallVector<int64_t> map(rank, 0), divisors(rank, 1);
+  map[scale.rowDim] = rowDim, divisors[scale.rowDim] = scale.blockRows;
+  map[scale.kDim] = rank, divisors[scale.kDim] = scale.blockK;
+  unsigned factor = push({field("op", "load"), field("arg", isA ? *s.scaleA : *s.scaleB),
+                          field("index_map", map), field("index_div", divisors)});
+  return push({field("op", "mul"), field("inputs", {operand, factor})});
 }
 
 void InterfaceBuilder::addNode(const ElementNode &node) {
@@ -195,6 +211,29 @@ void InterfaceBuilder::addConstraints() {
       }
 }
 
+/// Run-time sizes of scale tensors follow from those of the operands.
+void InterfaceBuilder::addScaleConstraints() {
+  auto blocks = [&](const spec::Size &count, const spec::Size &size, int64_t block) {
+    if (!count.isDynamic() || block == 1)
+      return;
+    SmallVector<Attribute> spare{sizeAttr(count), b.getI64IntegerAttr(block), b.getStringAttr("mul"),
+                                 sizeAttr(size), b.getStringAttr("sub")};
+    std::string what = count.name + " x " + std::to_string(block) + " less " + size.name;
+    constrain("at_least", spare, 0, what);
+    constrain("at_most", spare, block - 1, what);
+  };
+  for (bool isA : {true, false}) {
+    spec::GemmOp::Scale scale = gemm.getScale(isA);
+    const TensorArg &t = s.tensors[isA ? *s.scaleA : *s.scaleB];
+    blocks(*t.sizes[scale.rowDim], isA ? s.m() : s.n(), scale.blockRows);
+    if (isA)
+      blocks(*t.sizes[scale.kDim], s.k(), scale.blockK);
+  }
+  if (s.k().isDynamic())
+    constrain("multiple_of", {sizeAttr(s.k())}, gemm.getScale(true).blockK,
+              "size " + s.k().name + ", which scales divide into blocks");
+}
+
 DictionaryAttr InterfaceBuilder::build() {
   spec::KernelOp kernel = s.kernel;
   addSymbols();
@@ -202,6 +241,8 @@ DictionaryAttr InterfaceBuilder::build() {
     addArg(i);
   addNodes();
   addConstraints();
+  if (s.scaleA)
+    addScaleConstraints();
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel->print(stream);

@@ -27,14 +27,12 @@ using tuning::StorePath;
 static LogicalResult checkTypes(const GemmSpec &s, const GemmProblem &p,
                                 const target::Target &target) {
   spec::GemmOp gemm = s.gemm;
-  if (target::dtypeBits(p.a) != 8)
-    return success();
-  if (!target.supports(p.a))
-    return gemm.emitError("unsupported type: the tensor cores of ")
-           << target.name << " do not take " << target::dtypeName(p.a)
-           << "; targets that do: " << target::targetsSupporting(p.a);
-  return gemm.emitError("unsupported type: expected operands of bf16, f16 or f32, got ")
-         << target::dtypeName(p.a);
+  for (target::DType type : {p.a, p.b})
+    if (target::dtypeBits(type) == 8 && !target.supports(type))
+      return gemm.emitError("unsupported type: the tensor cores of ")
+             << target.name << " do not take " << target::dtypeName(type)
+             << "; targets that do: " << target::targetsSupporting(type);
+  return success();
 }
 
 static LogicalResult reject(const GemmSpec &s, const Rejection &r) {
@@ -54,17 +52,19 @@ static StringRef givenText(const GemmSpec &s, StringRef text) {
 /// accumulators a thread and 128 registers, and needs up to 190 at 32. Forms that work so
 /// are there to be right, so they get tiles that always fit.
 constexpr int64_t mostElements = 32;     // a thread
+constexpr int64_t mostBytes = 64;        // a thread, of operands of one byte
 constexpr int64_t mostThreads = 256;     // a multiprocessor
 constexpr int64_t mostAccumulators = 64; // a thread, when only stores are element by element
 
-static bool isModest(const Schedule &s, const target::Target &target) {
+static bool isModest(const Schedule &s, const GemmProblem &p, const target::Target &target) {
   if (target.has(target::Feature::TensorMemory))
     return true; // accumulators are not in registers
   int64_t accumulators = s.tileM * s.tileN / (32 * s.mmaWarps);
   if (s.copy != CopyEngine::Threads)
     return accumulators <= mostAccumulators;
   int64_t copied = std::max(s.tileM, s.tileN) * s.tileK / (32 * s.loadWarps);
-  return accumulators <= mostElements && copied <= mostElements &&
+  int64_t mostCopied = target::dtypeBits(p.a) == 8 ? mostBytes : mostElements;
+  return accumulators <= mostElements && copied <= mostCopied &&
          s.threads() * s.ctasPerSM <= mostThreads;
 }
 
@@ -79,14 +79,14 @@ static std::optional<tuning::Candidate> chooseFor(const GemmProblem &p,
     return llvm::none_of(avoid, [&](const Schedule &a) { return tuning::sameRegisters(a, s); });
   };
   auto suits = [&](const Schedule &s) {
-    return isModest(s, target) || (!modest && s.copy != CopyEngine::Threads);
+    return isModest(s, p, target) || (!modest && s.copy != CopyEngine::Threads);
   };
   std::optional<tuning::Candidate> best = tuning::choose(p, target, chip, &error);
   if (!best || (suits(best->schedule) && allowed(best->schedule)))
     return best;
   std::vector<tuning::Candidate> all = tuning::enumerate(p, target, chip);
   for (tuning::Candidate &c : all)
-    if (allowed(c.schedule) && (avoid.empty() ? isModest(c.schedule, target) : suits(c.schedule)))
+    if (allowed(c.schedule) && (avoid.empty() ? isModest(c.schedule, p, target) : suits(c.schedule)))
       return std::move(c);
   for (tuning::Candidate &c : all)
     if (allowed(c.schedule))

@@ -76,6 +76,13 @@ FailureOr<GemmSpec> analyzeGemm(spec::KernelOp kernel) {
   if (failed(a) || failed(b))
     return failure();
   s.a = *a, s.b = *b;
+  if (s.gemm.hasScales()) {
+    FailureOr<unsigned> scaleA = operandIndex(s.gemm, s.gemm.getScaleA(), "scale_a");
+    FailureOr<unsigned> scaleB = operandIndex(s.gemm, s.gemm.getScaleB(), "scale_b");
+    if (failed(scaleA) || failed(scaleB))
+      return failure();
+    s.scaleA = *scaleA, s.scaleB = *scaleB;
+  }
   auto result = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   if (!isa<Float32Type, Float16Type, BFloat16Type>(result.getElementType()))
     return kernel.emitError("expected result ")
@@ -144,6 +151,11 @@ tuning::GemmProblem gemmProblem(const GemmSpec &s) {
   p.bKMajor = spec::GemmOp(s.gemm).getTransposeB();
   p.loadAligned = weaker(rowAlignment(a), rowAlignment(b));
   p.storeAligned = rowAlignment(d);
+  if (s.scaleA) {
+    spec::GemmOp gemm = s.gemm;
+    p.scaleRowsA = static_cast<int>(gemm.getScale(true).blockRows);
+    p.scaleRowsB = static_cast<int>(gemm.getScale(false).blockRows);
+  }
   for (unsigned arg : s.epilogue.fullRankArgs())
     p.epilogueReadBytes += s.tensors[arg].type.getElementTypeBitWidth() / 8;
   return p;

@@ -30,8 +30,8 @@ static constexpr Target facts = {
     .exact = false,
     .ptxVersion = 90,    // the newest that LLVM 22 emits
     .minPtxVersion = 78, // [llvm]
-    .features = featureSet(Feature::AsyncCopy,
-                           Feature::Fp8Mma), // [isa]
+    .features = featureSet(Feature::AsyncCopy, Feature::Fp8Mma, // [isa]
+                           Feature::ShortFp8Sums),              // [mmasim]
     .mma = MmaFamily::MmaSync,               // [isa]
     .sharedPerBlock = 99 * KiB,              // [guide]
     .sharedPerSM = 100 * KiB,                // [guide]

@@ -13,6 +13,8 @@
 //   [llvm] the lowest PTX version LLVM 22 accepts for the target
 //   [h100] NVIDIA H100 Tensor Core GPU Architecture white paper and datasheet
 //   [h200] NVIDIA H200 datasheet
+//   [v3]   DeepSeek-V3 technical report, section 3.5.2: sums of fp8 products keep about 14
+//          bits
 //   [h800] as [h100]; NVLink 400 GB/s both directions (DeepSeek-V3 technical report,
 //          section 3.1: 160 of 200 GB/s reached)
 //   [h20]  product brief as reported by resellers: 78 multiprocessors, 4.0 TB/s,
@@ -38,21 +40,22 @@ static constexpr Target facts = {
         featureSet(Feature::AsyncCopy, Feature::BulkTensorCopy, Feature::TryWait, Feature::Clusters,
                    Feature::Multicast, Feature::SetMaxNReg, Feature::StMatrix, Feature::ElectSync,
                    Feature::Fp8Mma, Feature::GridDepControl,
-                   Feature::ProxyFence), // [isa]
-    .mma = MmaFamily::Wgmma,             // [isa]
-    .sharedPerBlock = 227 * KiB,         // [guide]
-    .sharedPerSM = 228 * KiB,            // [guide]
-    .sharedReserved = 1 * KiB,           // [guide] kept by the system in each block
-    .registersPerSM = 64 * 1024,         // [guide]
-    .maxRegistersPerThread = 255,        // [guide]
-    .registerUnit = 256,                 // [occ]
-    .maxThreadsPerBlock = 1024,          // [guide]
-    .maxWarpsPerSM = 64,                 // [guide]
-    .maxBlocksPerSM = 32,                // [occ]
-    .namedBarriers = 16,                 // [isa] bar, barrier
-    .maxCluster = 8,                     // [guide] the portable cluster size
-    .tmemColumns = 0,                    // [isa] no tensor memory
-    .mmaTypes = mmaTypes,                // [isa] wgmma.mma_async
+                   Feature::ProxyFence,    // [isa]
+                   Feature::ShortFp8Sums), // [v3]
+    .mma = MmaFamily::Wgmma,               // [isa]
+    .sharedPerBlock = 227 * KiB,           // [guide]
+    .sharedPerSM = 228 * KiB,              // [guide]
+    .sharedReserved = 1 * KiB,             // [guide] kept by the system in each block
+    .registersPerSM = 64 * 1024,           // [guide]
+    .maxRegistersPerThread = 255,          // [guide]
+    .registerUnit = 256,                   // [occ]
+    .maxThreadsPerBlock = 1024,            // [guide]
+    .maxWarpsPerSM = 64,                   // [guide]
+    .maxBlocksPerSM = 32,                  // [occ]
+    .namedBarriers = 16,                   // [isa] bar, barrier
+    .maxCluster = 8,                       // [guide] the portable cluster size
+    .tmemColumns = 0,                      // [isa] no tensor memory
+    .mmaTypes = mmaTypes,                  // [isa] wgmma.mma_async
     // H100 SXM: 989.5 Tflop/s / (132 multiprocessors x 1.83 GHz) [h100]
     .mmaOpsPerClock16 = 4096,
     // The width of the fill port; an H200 reaches 43 with its tensor cores at their limit.

@@ -1,0 +1,52 @@
+//===- Promotion.h - partial sums into f32, scaled ===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef HEDDLE_LIB_CONVERSION_WARPTONVVM_PROMOTION_H
+#define HEDDLE_LIB_CONVERSION_WARPTONVVM_PROMOTION_H
+
+#include "KernelLowering.h"
+
+namespace heddle {
+
+/// Neighbouring rows of a tile that surely share a scale, from a multiple of the result on,
+/// when tiles start at multiples of `tileRows` and a thread counts from multiples of `part`.
+int64_t rowsWithOneScale(const warp::TileScales &scales, int64_t tileRows, int64_t part);
+
+/// The scales of one operand for its present tile.
+class OperandScale {
+public:
+  OperandScale(KernelLowering &k, const warp::TileScales &scales);
+  /// The scale (f32) of row `row` (i32) of the tile. Rows past the operand's end get that of
+  /// the last block.
+  mlir::Value at(mlir::Value row);
+
+private:
+  KernelLowering &k;
+  MemoryArg *memory;
+  llvm::SmallVector<mlir::Value> offsets; ///< i32: batch, row, K block
+  int64_t blockRows;
+  bool transposed;
+};
+
+/// The scales of a thread's elements, whose rows in the tiles of a and b (i32) are given.
+class ElementScales {
+public:
+  explicit ElementScales(KernelLowering &k) : k(k) {}
+  /// Loads the scales; without it elements are added as they are.
+  void load(const warp::TileScales &a, llvm::ArrayRef<mlir::Value> rows,
+            const warp::TileScales &b, llvm::ArrayRef<mlir::Value> columns);
+  /// acc + partial * (scale of row `row` and column `column`, both indices into the lists).
+  mlir::Value add(mlir::Value partial, mlir::Value acc, size_t row, size_t column);
+
+private:
+  KernelLowering &k;
+  llvm::SmallVector<mlir::Value> rowScales, columnScales;
+  llvm::DenseMap<std::pair<size_t, size_t>, mlir::Value> products;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CONVERSION_WARPTONVVM_PROMOTION_H
