@@ -60,10 +60,12 @@ std::string CuBlasLt::open(const std::string &path) {
   return "";
 }
 
-std::string CuBlasLt::prepare(int64_t m, int64_t n, int64_t k, bool bf16, void *space, uint64_t bytes, int count) {
+std::string CuBlasLt::prepare(int64_t m, int64_t n, int64_t k, Numbers numbers, void *space, uint64_t bytes, int count) {
   release();
   workspace = space, workspaceBytes = bytes;
-  cudaDataType_t type = bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  bool eight = numbers == Numbers::Fp8 || numbers == Numbers::Fp8Blocks;
+  cudaDataType_t type = eight ? CUDA_R_8F_E4M3 : numbers == Numbers::BF16 ? CUDA_R_16BF : CUDA_R_16F;
+  cudaDataType_t result = eight ? CUDA_R_16BF : type;
   auto *op = reinterpret_cast<cublasLtMatmulDesc_t *>(&operation);
   if (f.descCreate(op, CUBLAS_COMPUTE_32F, CUDA_R_32F) != CUBLAS_STATUS_SUCCESS)
     return "cublasLtMatmulDescCreate failed";
@@ -71,9 +73,27 @@ std::string CuBlasLt::prepare(int64_t m, int64_t n, int64_t k, bool bf16, void *
   cublasOperation_t transpose = CUBLAS_OP_T, plain = CUBLAS_OP_N;
   f.descSet(*op, CUBLASLT_MATMUL_DESC_TRANSA, &transpose, sizeof transpose);
   f.descSet(*op, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
+  if (eight) {
+    // The peer's first operand is our B.
+    f.descSet(*op, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scaleB, sizeof scaleB);
+    f.descSet(*op, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scaleA, sizeof scaleA);
+    int8_t fast = fastAccumulate;
+    f.descSet(*op, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
+  }
+#if CUBLAS_VERSION >= 120900
+  if (numbers == Numbers::Fp8Blocks) {
+    int32_t first = CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F, second = CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+    if (f.descSet(*op, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &first, sizeof first) != CUBLAS_STATUS_SUCCESS ||
+        f.descSet(*op, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &second, sizeof second) != CUBLAS_STATUS_SUCCESS)
+      return "this cuBLASLt has no block scales";
+  }
+#else
+  if (numbers == Numbers::Fp8Blocks)
+    return "built with a cuBLASLt without block scales";
+#endif
   f.layoutCreate(reinterpret_cast<cublasLtMatrixLayout_t *>(&layoutB), type, k, n, k);
   f.layoutCreate(reinterpret_cast<cublasLtMatrixLayout_t *>(&layoutA), type, k, m, k);
-  f.layoutCreate(reinterpret_cast<cublasLtMatrixLayout_t *>(&layoutD), type, n, m, n);
+  f.layoutCreate(reinterpret_cast<cublasLtMatrixLayout_t *>(&layoutD), result, n, m, n);
   cublasLtMatmulPreference_t preference;
   f.preferenceCreate(&preference);
   f.preferenceSet(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);

@@ -91,8 +91,10 @@ bool promotes(const GemmProblem &p, const target::Target &t) {
          (p.scaleRowsA != 0 || t.has(target::Feature::ShortFp8Sums));
 }
 
-/// Registers for scales that the main loop multiplies by: a thread has `rows` rows and `columns`
-/// columns of a part `width` columns wide; each scale takes itself and its address.
+/// Registers for scales that the main loop multiplies by, when a thread has `rows` rows and
+/// `columns` columns, in a part `width` columns wide. Neighbours a constant distance apart share
+/// an address; others take one each. Products of the scales of `productRows` rows take their
+/// place where there are few.
 static int64_t scaleRegisters(const Schedule &s, const GemmProblem &p, int64_t rows,
                               int64_t columns, int64_t width, int64_t productRows) {
   if (p.scaleRowsA == 0)
@@ -100,7 +102,11 @@ static int64_t scaleRegisters(const Schedule &s, const GemmProblem &p, int64_t r
   const int64_t unit = std::gcd(std::gcd<int64_t>(p.scaleRowsB, s.tileN), width);
   const int64_t parts = unit < 8 ? columns : width / unit;
   const int64_t products = unit < 8 ? 0 : productRows * parts;
-  return 3 * (rows + parts) + products;
+  const int64_t eachRow = p.scalesNearA ? 1 : 3, eachColumn = p.scalesNearB ? 1 : 3;
+  const int64_t addresses = 2;
+  const int64_t loaded =
+      eachRow * rows + (unit < 8 ? eachColumn : parts > 1 ? 3 : 1) * parts + addresses;
+  return std::max(loaded, products + addresses);
 }
 
 /// Addresses, descriptors, loop state and the conversion of one part of the result:
@@ -152,10 +158,10 @@ int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target:
     // m64n256 is refused by ptxas below a cap of 154 registers, setmaxnreg or not.
     return static_cast<int>(s.tileN / 2 + instructionOverhead);
   case MmaFamily::Tcgen05:
-    // A thread adds up one row of the tile where sums are promoted.
-    return static_cast<int>(
-        tensorMemoryOverhead + (promotes(p, t) ? s.tileN : 0) +
-        scaleRegisters(s, p, /*rows=*/1, s.tileN, s.tileN, /*productRows=*/1));
+    // A thread adds up one row of the tile where sums are promoted; it has the scales of at
+    // most 32 columns at a time.
+    return static_cast<int>(tensorMemoryOverhead + (promotes(p, t) ? s.tileN : 0) +
+                            (p.scaleRowsB == 1 ? 32 + 3 : scaleRegisters(s, p, 1, 0, s.tileN, 1)));
   }
   return 0;
 }

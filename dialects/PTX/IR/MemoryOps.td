@@ -55,6 +55,19 @@ def PTX_BulkWaitOp : PTX_Op<"bulk_wait_group"> {
   let arguments = (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
+def PTX_LoadBelowOp : PTX_Op<"load_below", [DeclareOpInterfaceMethods<PTX_AsmOpInterface, ["isVolatile"]>]> {
+  let summary = "load an f32 that the kernel does not write, or 0 when `index` is not below `limit`";
+  let description = [{
+    From `address` + `offset` bytes of global memory, by a predicated ld.global.nc: several
+    elements a constant distance apart share the registers of address and limit.
+    ```mlir
+    %x = ptx.load_below %address + 64, 8 of %limit : !llvm.ptr<1>
+    ```
+  }];
+  let arguments = (ins LLVM_AnyPointer:$address, I64Attr:$offset, I64Attr:$index, I32:$limit);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$address `+` $offset `,` $index `of` $limit attr-dict `:` type($address)";
+}
 def PTX_StMatrixOp : PTX_Op<"stmatrix"> {
   let summary = "store 1, 2 or 4 8x8 matrices of 16-bit elements to shared memory";
   let arguments = (ins I32:$address, Variadic<I32>:$values, UnitAttr:$transposed);

@@ -79,6 +79,13 @@ std::string BulkWaitOp::getPtxText() {
   return llvm::formatv("cp.async.bulk.wait_group {0};", getPending());
 }
 
+std::string LoadBelowOp::getPtxText() {
+  return "{\n\t.reg .pred p;\n\tsetp.gt.s32 p, $2, " + std::to_string(getIndex()) +
+         ";\n\tmov.f32 $0, 0f00000000;\n\t@p ld.global.nc.f32 $0, [$1+" +
+         std::to_string(getOffset()) + "];\n\t}";
+}
+bool LoadBelowOp::isVolatile() { return false; }
+
 std::string StMatrixOp::getPtxText() {
   unsigned count = getValues().size();
   return llvm::formatv("stmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 [$0], {2};", count,

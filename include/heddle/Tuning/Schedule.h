@@ -63,6 +63,8 @@ struct GemmProblem {
   /// Rows of A (of B) by 128 of K that share a scale, which the main loop multiplies by: 1 or
   /// 128; 0: none.
   int scaleRowsA = 0, scaleRowsB = 0;
+  /// Whether the distance in memory between scales of neighbouring rows is known.
+  bool scalesNearA = true, scalesNearB = true;
 };
 
 /// Why a schedule cannot be used. `name` is stable and short ("shared-memory"),

@@ -182,17 +182,17 @@ public:
     int64_t unit = 8;
     if (op.hasScales())
       unit = rowsWithOneScale(op.getScales(false), type.getCols(), g.cols);
-    SmallVector<Value> rows, columns;
     int64_t shared = op.hasScales() ? rowsWithOneScale(op.getScales(true), type.getRows(), g.rows) : 1;
     int64_t rowUnit = shared < 16 ? 8 : shared;
+    TileRows rows{rowUnit == 8 ? row0 : m0, {}}, columns{unit >= 8 ? n0 : col0, {}};
     for (int64_t row = 0; row < g.rows; row += rowUnit)
-      rows.push_back(e.add(rowUnit == 8 ? row0 : m0, row));
+      rows.offsets.push_back(row);
     if (unit >= 8)
       for (int64_t col = 0; col < g.cols; col += unit)
-        columns.push_back(e.add(n0, col));
+        columns.offsets.push_back(col);
     else
       for (int64_t i = 0; i < 2 * g.blocksN(); ++i)
-        columns.push_back(e.add(col0, i / 2 * 8 + i % 2));
+        columns.offsets.push_back(i / 2 * 8 + i % 2);
     ElementScales scales(k);
     if (op.hasScales())
       scales.load(op.getScales(true), rows, op.getScales(false), columns);

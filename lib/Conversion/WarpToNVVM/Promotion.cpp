@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Promotion.h"
+#include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <numeric>
 
@@ -30,7 +31,37 @@ OperandScale::OperandScale(KernelLowering &k, const TileScales &scales)
   offsets.back() = k.e.div(offsets.back(), k.e.i32(scales.block[1]));
 }
 
-Value OperandScale::at(Value row) {
+SmallVector<Value> OperandScale::at(const TileRows &rows) {
+  size_t rowDim = offsets.size() - (transposed ? 1 : 2);
+  if (blockRows == 1 && memory->strides[rowDim].factors.empty())
+    return near(rows);
+  SmallVector<Value> scales;
+  for (int64_t offset : rows.offsets)
+    scales.push_back(clamped(k.e.add(rows.base, offset)));
+  return scales;
+}
+
+/// Rows with a scale each, a constant distance apart in memory.
+SmallVector<Value> OperandScale::near(const TileRows &rows) {
+  Emitter &e = k.e;
+  SmallVector<Value> indices(offsets);
+  size_t rank = indices.size(), rowDim = rank - (transposed ? 1 : 2);
+  Value row = e.add(indices[rank - 2], rows.base);
+  indices[rank - 2] = row;
+  if (transposed)
+    std::swap(indices[rank - 2], indices[rank - 1]);
+  Value address = k.elementPointer(*memory, indices);
+  Value limit = e.sub(k.sizeValue(memory->sizes[rowDim]), row);
+  SmallVector<Value> scales;
+  for (int64_t offset : rows.offsets)
+    scales.push_back(e.make<ptx::LoadBelowOp>(
+        e.getF32Type(), address,
+        e.getI64IntegerAttr(offset * memory->strides[rowDim].constant * 4),
+        e.getI64IntegerAttr(offset), limit));
+  return scales;
+}
+
+Value OperandScale::clamped(Value row) {
   Emitter &e = k.e;
   SmallVector<Value> indices(offsets);
   size_t rank = indices.size();
@@ -38,21 +69,11 @@ Value OperandScale::at(Value row) {
   rowIndex = e.div(e.add(rowIndex, row), e.i32(blockRows));
   if (transposed)
     std::swap(indices[rank - 2], indices[rank - 1]);
-  size_t clamped = transposed ? rank - 1 : rank - 2;
-  indices[clamped] =
-      e.min(indices[clamped], e.sub(k.sizeValue(memory->sizes[clamped]), e.i32(1)));
+  size_t rowDim = rank - (transposed ? 1 : 2);
+  indices[rowDim] = e.min(indices[rowDim], e.sub(k.sizeValue(memory->sizes[rowDim]), e.i32(1)));
   return e.make<LLVM::LoadOp>(e.getF32Type(), k.elementPointer(*memory, indices),
                               /*alignment=*/4, /*isVolatile=*/false, /*isNonTemporal=*/false,
                               /*isInvariant=*/true);
-}
-
-void ElementScales::load(const TileScales &a, ArrayRef<Value> rows, const TileScales &b,
-                         ArrayRef<Value> columns) {
-  OperandScale scalesA(k, a), scalesB(k, b);
-  for (Value row : rows)
-    rowScales.push_back(scalesA.at(row));
-  for (Value column : columns)
-    columnScales.push_back(scalesB.at(column));
 }
 
 Value ElementScales::add(Value partial, Value acc, size_t row, size_t column) {

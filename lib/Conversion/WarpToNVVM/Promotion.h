@@ -15,15 +15,23 @@ namespace heddle {
 /// when tiles start at multiples of `tileRows` and a thread counts from multiples of `part`.
 int64_t rowsWithOneScale(const warp::TileScales &scales, int64_t tileRows, int64_t part);
 
+/// Rows of a tile: `base` (i32) + each of `offsets`.
+struct TileRows {
+  mlir::Value base;
+  llvm::SmallVector<int64_t> offsets;
+};
+
 /// The scales of one operand for its present tile.
 class OperandScale {
 public:
   OperandScale(KernelLowering &k, const warp::TileScales &scales);
-  /// The scale (f32) of row `row` (i32) of the tile. Rows past the operand's end get that of
-  /// the last block.
-  mlir::Value at(mlir::Value row);
+  /// The scales (f32) of rows. Those past the operand's end get any finite value.
+  llvm::SmallVector<mlir::Value> at(const TileRows &rows);
 
 private:
+  mlir::Value clamped(mlir::Value row);
+  llvm::SmallVector<mlir::Value> near(const TileRows &rows);
+
   KernelLowering &k;
   MemoryArg *memory;
   llvm::SmallVector<mlir::Value> offsets; ///< i32: batch, row, K block
@@ -36,8 +44,16 @@ class ElementScales {
 public:
   explicit ElementScales(KernelLowering &k) : k(k) {}
   /// Loads the scales; without it elements are added as they are.
-  void load(const warp::TileScales &a, llvm::ArrayRef<mlir::Value> rows,
-            const warp::TileScales &b, llvm::ArrayRef<mlir::Value> columns);
+  void load(const warp::TileScales &a, const TileRows &rows, const warp::TileScales &b,
+            const TileRows &columns) {
+    rowScales = OperandScale(k, a).at(rows);
+    loadColumns(b, columns);
+  }
+  /// Others than before; indices count from the first of them.
+  void loadColumns(const warp::TileScales &b, const TileRows &columns) {
+    columnScales = OperandScale(k, b).at(columns);
+    products.clear();
+  }
   /// acc + partial * (scale of row `row` and column `column`, both indices into the lists).
   mlir::Value add(mlir::Value partial, mlir::Value acc, size_t row, size_t column);
 

@@ -328,18 +328,27 @@ FailureOr<Value> Tcgen05Lowering::promote(PromoteOp op, Value partial, Value acc
   AccType type = op.getAcc().getType();
   int64_t unit = pieceUnit;
   ElementScales scales(k);
+  auto columns = [&](int64_t first, int64_t count) {
+    TileRows rows{e.i32(0), {}};
+    for (int64_t col = first; col < first + count; col += unit)
+      rows.offsets.push_back(col);
+    return rows;
+  };
   if (op.hasScales()) {
     unit = rowsWithOneScale(op.getScales(false), type.getCols(), type.getCols());
-    SmallVector<Value> columns;
-    for (int64_t col = 0; col < type.getCols(); col += unit)
-      columns.push_back(e.i32(col));
-    scales.load(op.getScales(true), fragmentBase(type).first, op.getScales(false), columns);
+    TileRows row{fragmentBase(type).first, {0}};
+    scales.load(op.getScales(true), row, op.getScales(false),
+                columns(0, unit < pieceUnit ? 0 : type.getCols()));
   }
   SmallVector<Value> sums;
   forEachPiece(type, partial, 0, type.getCols(), [&](ArrayRef<FragmentElement> piece) {
+    int64_t first = 0;
+    // Scales of many columns only while these are at hand.
+    if (unit < pieceUnit)
+      scales.loadColumns(op.getScales(false), columns(first = piece[0].col, piece.size()));
     for (const FragmentElement &element : piece) {
       Value old = e.make<vector::ExtractOp>(acc, element.col);
-      sums.push_back(scales.add(element.value, old, 0, element.col / unit));
+      sums.push_back(scales.add(element.value, old, 0, (element.col - first) / unit));
     }
   });
   return Value(e.make<vector::FromElementsOp>(cast<VectorType>(acc.getType()), sums));

@@ -164,17 +164,17 @@ public:
     int64_t unit = 8;
     if (op.hasScales())
       unit = rowsWithOneScale(op.getScales(false), type.getCols(), type.getCols());
-    SmallVector<Value> rows, columns;
     bool rowwise = op.hasScales() && rowsWithOneScale(op.getScales(true), type.getRows(), 64) < 64;
+    TileRows rows{rowwise ? row0 : blockRow(type, 0), {}}, columns{unit >= 8 ? e.i32(0) : col0, {}};
     for (int64_t block = 0; block < blocks(type); ++block)
       for (int64_t h = 0; h < (rowwise ? 2 : 1); ++h)
-        rows.push_back(rowwise ? e.add(row0, block * 64 + 8 * h) : blockRow(type, block));
+        rows.offsets.push_back(block * 64 + 8 * h);
     if (unit >= 8)
       for (int64_t col = 0; col < type.getCols(); col += unit)
-        columns.push_back(e.i32(col));
+        columns.offsets.push_back(col);
     else
       for (int64_t i = 0; i < type.getCols() / 4; ++i)
-        columns.push_back(e.add(col0, i / 2 * 8 + i % 2));
+        columns.offsets.push_back(i / 2 * 8 + i % 2);
     ElementScales scales(k);
     if (op.hasScales())
       scales.load(op.getScales(true), rows, op.getScales(false), columns);

@@ -155,6 +155,8 @@ tuning::GemmProblem gemmProblem(const GemmSpec &s) {
     spec::GemmOp gemm = s.gemm;
     p.scaleRowsA = static_cast<int>(gemm.getScale(true).blockRows);
     p.scaleRowsB = static_cast<int>(gemm.getScale(false).blockRows);
+    p.scalesNearA = p.k > 0 || gemm.getTransposedScaleA();
+    p.scalesNearB = p.k > 0 || gemm.getTransposedScaleB();
   }
   for (unsigned arg : s.epilogue.fullRankArgs())
     p.epilogueReadBytes += s.tensors[arg].type.getElementTypeBitWidth() / 8;

@@ -201,7 +201,7 @@ heddle.kernel @gemm_ranks(%a: tensor<2x4x4xf16>, %b: tensor<4x4xf16>) {
 // -----
 
 heddle.kernel @gemm_types(%a: tensor<4x4xf16>, %b: tensor<4x4xbf16>) {
-  // expected-error@+1 {{expected operands of one element type, got 'f16' and 'bf16'}}
+  // expected-error@+1 {{expected operands of one element type, or two of 8 bits, got 'f16' and 'bf16'}}
   %0 = heddle.gemm %a, %b : (tensor<4x4xf16>, tensor<4x4xbf16>) -> tensor<4x4xf32>
   heddle.return
 }
@@ -311,4 +311,84 @@ heddle.kernel @gelu(%x: tensor<4xf32>) {
 // expected-error@+1 {{expected a name of letters, digits and _, got "a-b"}}
 heddle.kernel @"a-b"(%a: tensor<4x8xf32>) {
   heddle.return
+}
+
+// -----
+
+heddle.kernel @scale_shape(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x5xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected dimension 1 of scale_a to be 4, K 512 in blocks of 128, got 5}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x5xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_rows(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x4xf32>, %t: tensor<3x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected dimension 0 of scale_b to be 2, N 256 in blocks of 128, got 3}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x4xf32>, tensor<3x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_known(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<64x4xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected dimension 0 of scale_a to be ?, since M is known only at run time, got 64}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<64x4xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_order(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x4xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected dimension 1 of scale_a to be ?, since M is known only at run time, got 4}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] transposed_scale_a scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x4xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_type(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x4xbf16>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected scale_a of f32, got 'bf16'}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x4xbf16>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_block(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x8xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected scale_a by [1, 128] or [128, 128], got [1, 64]}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 64] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x8xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_rank(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<4xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected scale_a to have the operand's rank 2, got 'tensor<4xf32>'}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<4xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_k(%a: tensor<?x200xf8E4M3FN>, %b: tensor<256x200xf8E4M3FN>, %s: tensor<?x2xf32>, %t: tensor<2x2xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected K to be a multiple of 128, the block of scale_a, got 200}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x200xf8E4M3FN>, tensor<256x200xf8E4M3FN>, tensor<?x2xf32>, tensor<2x2xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_alone(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>, %s: tensor<?x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected scale_a and scale_b together, got only scale_a}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>, tensor<?x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// -----
+
+heddle.kernel @scale_wide(%a: tensor<?x512xbf16>, %b: tensor<256x512xbf16>, %s: tensor<?x4xf32>, %t: tensor<2x4xf32>) -> tensor<?x256xf32> {
+  // expected-error@+1 {{expected scales with operands of f8E4M3FN or f8E5M2 only, got 'bf16'}}
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xbf16>, tensor<256x512xbf16>, tensor<?x4xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
 }

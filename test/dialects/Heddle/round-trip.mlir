@@ -54,3 +54,11 @@ heddle.kernel @elementwise(%a: tensor<?x16xf16>, %b: tensor<16x8xf16>, %bias: te
   %7 = heddle.gelu %6 form tanh : tensor<?x8xf32>
   heddle.return %7 : tensor<?x8xf32>
 }
+
+// Scales of 8-bit operands, fine along K; those of b in the other order.
+// CHECK-LABEL: heddle.kernel @scales
+heddle.kernel @scales(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>, %s: tensor<?x4xf32>, %t: tensor<4x2xf32>) -> tensor<?x256xf32> {
+  // CHECK: heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] transposed_scale_b : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E5M2>, tensor<?x4xf32>, tensor<4x2xf32>) -> tensor<?x256xf32>
+  %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] transposed_scale_b : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E5M2>, tensor<?x4xf32>, tensor<4x2xf32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}

@@ -505,3 +505,67 @@ warp.kernel @multicast_by_threads(%m: memref<?x?xbf16>) {
     warp.commit %p : !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
   }
 }
+
+// -----
+
+!bytes = !warp.tile<128x128xf8E4M3FN>
+!sums = !warp.acc<128x128xf32>
+warp.kernel @scale_k(%sa: memref<?x4xf32>, %sb: memref<2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !bytes, !bytes>
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !warp.pipe<smem, 2, !bytes, !bytes>
+    %zero = warp.zero : !sums
+    // expected-error@+1 {{expected a scale of a to cover the tile's K, 128, got 64}}
+    %r = warp.mma %a, %b, %zero accumulate %yes scales %sa[%c0, %c0] by [1, 64], %sb[%c0, %c0] by [128, 128] : !bytes, !bytes, !sums, memref<?x4xf32>, memref<2x4xf32>
+  }
+}
+
+// -----
+
+!bytes = !warp.tile<128x128xf8E4M3FN>
+!sums = !warp.acc<128x128xf32>
+warp.kernel @scale_rows(%sa: memref<?x4xf32>, %sb: memref<2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !bytes, !bytes>
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !warp.pipe<smem, 2, !bytes, !bytes>
+    %zero = warp.zero : !sums
+    // expected-error@+1 {{expected a scale of b to cover 1 or 128 rows by K, got [32, 128]}}
+    %r = warp.mma %a, %b, %zero accumulate %yes scales %sa[%c0, %c0] by [1, 128], %sb[%c0, %c0] by [32, 128] : !bytes, !bytes, !sums, memref<?x4xf32>, memref<2x4xf32>
+  }
+}
+
+// -----
+
+!bytes = !warp.tile<128x128xf8E4M3FN>
+!sums = !warp.acc<128x128xf32>
+warp.kernel @scale_offsets(%sa: memref<?x4xf32>, %sb: memref<2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !bytes, !bytes>
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !warp.pipe<smem, 2, !bytes, !bytes>
+    %zero = warp.zero : !sums
+    // expected-error@+1 {{expected 2 offsets, got 1}}
+    %r = warp.mma %a, %b, %zero accumulate %yes scales %sa[%c0] by [1, 128], %sb[%c0, %c0] by [128, 128] : !bytes, !bytes, !sums, memref<?x4xf32>, memref<2x4xf32>
+  }
+}
+
+// -----
+
+!bytes = !warp.tile<128x128xf8E4M3FN>
+!sums = !warp.acc<128x128xf32>
+warp.kernel @scale_type(%sa: memref<?x4xbf16>, %sb: memref<2x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !bytes, !bytes>
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !warp.pipe<smem, 2, !bytes, !bytes>
+    %zero = warp.zero : !sums
+    // expected-error@+1 {{expected scales of f32 for a, got }}
+    %r = warp.mma %a, %b, %zero accumulate %yes scales %sa[%c0, %c0] by [1, 128], %sb[%c0, %c0] by [128, 128] : !bytes, !bytes, !sums, memref<?x4xbf16>, memref<2x4xf32>
+  }
+}

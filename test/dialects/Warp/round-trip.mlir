@@ -159,3 +159,24 @@ warp.kernel @cluster(%m: memref<?x?xbf16>) {
     }
   }
 }
+
+!bytes = !warp.tile<128x128xf8E4M3FN>
+!sums = !warp.acc<128x128xf32>
+// CHECK-LABEL: warp.kernel @promotion
+warp.kernel @promotion(%sa: memref<?x4xf32>, %sb: memref<4x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !bytes, !bytes>
+  warp.stage @mma {
+    %a, %b = warp.wait %p : !warp.pipe<smem, 2, !bytes, !bytes>
+    // CHECK: %[[ZERO:.*]] = warp.zero : <128x128xf32>
+    %zero = warp.zero : !sums
+    // CHECK: %[[PLAIN:.*]] = warp.mma %{{.*}}, %{{.*}}, %[[ZERO]] accumulate %{{.*}} promote : <128x128xf8E4M3FN>
+    %plain = warp.mma %a, %b, %zero accumulate %yes promote : !bytes, !bytes, !sums
+    // CHECK: %[[SCALED:.*]] = warp.mma %{{.*}}, %{{.*}}, %[[PLAIN]] accumulate %{{.*}} scales %arg0[%{{.*}}, %{{.*}}] by [1, 128], %arg1[%{{.*}}, %{{.*}}] by [128, 128] {transposed_scale_b} : {{.*}}, memref<?x4xf32>, memref<4x2xf32>
+    %scaled = warp.mma %a, %b, %plain accumulate %yes scales %sa[%c0, %c0] by [1, 128], %sb[%c0, %c0] by [128, 128] {transposed_scale_b} : !bytes, !bytes, !sums, memref<?x4xf32>, memref<4x2xf32>
+    // CHECK: warp.promote %[[SCALED]] to %[[PLAIN]] scales %arg0[%{{.*}}, %{{.*}}] by [1, 128], %arg1[%{{.*}}, %{{.*}}] by [128, 128] : <128x128xf32>, memref<?x4xf32>, memref<4x2xf32>
+    %more = warp.promote %scaled to %plain scales %sa[%c0, %c0] by [1, 128], %sb[%c0, %c0] by [128, 128] : !sums, memref<?x4xf32>, memref<4x2xf32>
+    warp.release %p : !warp.pipe<smem, 2, !bytes, !bytes>
+  }
+}

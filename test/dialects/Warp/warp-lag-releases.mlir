@@ -145,3 +145,38 @@ warp.kernel @synchronous(%d: memref<?x?xf32>) attributes {target = "sm_120a"} {
 // expected-error@+1 {{expected a target (run warp-resolve-links), got none}}
 warp.kernel @no_target(%d: memref<?x?xf32>) {
 }
+
+// -----
+
+!bytes = !warp.pipe<smem, 4, !warp.tile<64x128xf8E4M3FN>>
+!regs = !warp.pipe<regs, 1, !warp.acc<64x64xf32>>
+!tile = !warp.tile<64x128xf8E4M3FN>
+!acc = !warp.acc<64x64xf32>
+
+// One that promotes is done when it returns: its slot goes back at once and nothing waits.
+// CHECK-LABEL: warp.kernel @promoted
+warp.kernel @promoted(%d: memref<?x?xf32>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %yes = arith.constant true
+  %p = warp.pipe "p" : !bytes
+  %s = warp.pipe "sums" : !regs
+  warp.role @mma stages ["mma"] warps 0 to 4 {
+    %first = warp.acquire %s : !regs
+    %sum = scf.for %k = %c0 to %c1 step %c1 iter_args(%acc = %first) -> (!acc) {
+      %a = warp.wait %p : !bytes
+      // CHECK: %[[NEXT:.*]] = warp.mma {{.*}} promote
+      %next = warp.mma %a, %a, %acc accumulate %yes promote : !tile, !tile, !acc
+      // CHECK-NEXT: warp.release %{{.*}} : <smem
+      warp.release %p after %next : !bytes, !acc
+      // CHECK-NEXT: scf.yield %[[NEXT]]
+      scf.yield %next : !acc
+    }
+    // CHECK-NOT: warp.mma_wait
+    // CHECK: warp.store
+    warp.store %sum to %d[%c0, %c0] : !acc, memref<?x?xf32> {
+    ^bb0(%e: f32, %i: index, %j: index):
+      warp.yield %e : f32
+    }
+  }
+}

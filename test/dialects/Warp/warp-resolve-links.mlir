@@ -63,6 +63,36 @@ warp.kernel @bulk(%m: memref<?x?xbf16>) attributes {target = "sm_120a"} {
   }
 }
 
+// Sums of 8-bit products that the tensor cores keep short leave them after each slot.
+!bytes = !warp.pipe<smem, 2, !warp.tile<128x128xf8E4M3FN>>
+!byte_sums = !warp.pipe<accumulator, 1, !warp.acc<128x128xf32>>
+// CHECK-LABEL: warp.kernel @short
+warp.kernel @short(%x: f32) attributes {target = "sm_90a"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !bytes
+  %q = warp.pipe "q" : !byte_sums
+  warp.stage @mma {
+    %a = warp.wait %p : !bytes
+    %c = warp.acquire %q : !byte_sums
+    // CHECK: warp.mma {{.*}} promote :
+    %r = warp.mma %a, %a, %c accumulate %t : !warp.tile<128x128xf8E4M3FN>, !warp.tile<128x128xf8E4M3FN>, !warp.acc<128x128xf32>
+  }
+}
+// CHECK-LABEL: warp.kernel @long
+warp.kernel @long(%x: f32) attributes {target = "sm_100a"} {
+  %t = arith.constant true
+  %p = warp.pipe "p" : !bytes
+  %q = warp.pipe "q" : !byte_sums
+  warp.stage @mma {
+    %a = warp.wait %p : !bytes
+    %c = warp.acquire %q : !byte_sums
+    // CHECK: warp.mma
+    // CHECK-NOT: promote
+    // CHECK-SAME: <128x128xf32>
+    %r = warp.mma %a, %a, %c accumulate %t : !warp.tile<128x128xf8E4M3FN>, !warp.tile<128x128xf8E4M3FN>, !warp.acc<128x128xf32>
+  }
+}
+
 // -----
 // expected-error@+1 {{expected a target, as attribute or as option of warp-resolve-links, got none}}
 warp.kernel @none(%a: f32) {

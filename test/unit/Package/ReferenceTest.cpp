@@ -236,6 +236,46 @@ TEST(ReferenceTest, ScalesInsideTheContraction) {
     }
 }
 
+TEST(ReferenceTest, DividesIndicesOfBlockScales) {
+  // sum_k (a[i, k] * s[i, k / 4]) * (b[j, k] * t[k / 4, j / 3]), K over more than one chunk and no
+  // multiple of the blocks.
+  constexpr int64_t m = 5, n = 7, extent = 301, blocks = 76;
+  PackageFile file = openKernel(
+      listOf(tensorArg("a", DType::f32, {m, extent}), tensorArg("b", DType::f32, {n, extent}),
+             tensorArg("s", DType::f32, {m, blocks}), tensorArg("t", DType::f32, {blocks, 3}),
+             tensorArg("d", DType::f32, {m, n})),
+      [] {
+        auto nodes = listOf(refLoad(0, {0, 2}), refLoad(2, {0, 2}), refNode(RefOp::mul, {0, 1}),
+                            refLoad(1, {1, 2}), refLoad(3, {2, 1}), refNode(RefOp::mul, {3, 4}),
+                            contractNode(2, 5, SizeExpr(extent)));
+        nodes[1]->index_div = {1, 4};
+        nodes[4]->index_div = {4, 3};
+        return nodes;
+      }());
+  Tensor a(DType::f32, {m, extent}), b(DType::f32, {n, extent}), s(DType::f32, {m, blocks}),
+      t(DType::f32, {blocks, 3}), d(DType::f32, {m, n});
+  for (unsigned seed = 1; Tensor *tensor : {&a, &b, &s, &t})
+    tensor->fillRandom(seed++);
+  Reference reference =
+      bound(file, {a.buffer(), b.buffer(), s.buffer(), t.buffer(), d.buffer()});
+  std::vector<double> box(m * n);
+  const int64_t origin[] = {0, 0}, size[] = {m, n};
+  ASSERT_TRUE(reference.evaluateBox(origin, size, box));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t k = 0; k < extent; ++k)
+        sum += a.get({i, k}) * s.get({i, k / 4}) * b.get({j, k}) * t.get({k / 4, j / 3});
+      const int64_t point[] = {i, j};
+      EXPECT_NEAR(reference.at(point), sum, 1e-10);
+      EXPECT_NEAR(box[static_cast<size_t>(i * n + j)], sum, 1e-10);
+    }
+  // A scale tensor with a block too few.
+  Tensor few(DType::f32, {m, blocks - 1});
+  EXPECT_THAT(bindError(file, {a.buffer(), b.buffer(), few.buffer(), t.buffer(), d.buffer()}),
+              HasSubstr("argument s: expected size 1 to be at least 76, got 75"));
+}
+
 TEST(ReferenceTest, HandlesOperandsThatDoNotSeparate) {
   // sum_k a[i, k] * c[i, j, k], and a nested contraction: sum_k (sum_k a[i, k] a[i, k]) * a[i, k].
   PackageFile file =

@@ -282,6 +282,32 @@ TEST(Check, AccumulatorRegisters) {
   EXPECT_TRUE(rejected(s, square(512), ampere(), "accumulator-registers", {"255"}));
 }
 
+TEST(Check, PromotionAndScalesTakeRegisters) {
+  // 256 x 128 in two warpgroups: 128 accumulators and one set of 64 partial sums for both blocks.
+  GemmProblem p = square(4096);
+  p.a = p.b = DType::F8E4M3;
+  Schedule s = hopperSchedule();
+  s.tileM = 256, s.tileN = 128, s.tileK = 128, s.stages = 3;
+  EXPECT_EQ(mmaRegistersNeeded(s, p, hopper()), 128 + 64 + 32);
+  EXPECT_TRUE(legal(s, p, hopper()));
+  // Scales of 4 rows and of one block of columns, with what addresses take.
+  p.scaleRowsA = 1, p.scaleRowsB = 128;
+  EXPECT_EQ(mmaRegistersNeeded(s, p, hopper()), 128 + 64 + 32 + 7);
+  // A scale a column: 32 of them.
+  p.scaleRowsB = 1;
+  EXPECT_TRUE(rejected(s, p, hopper(), "accumulator-registers", {"262"}));
+  // In tensor memory the warps that read add up a row each, once there are scales.
+  p = square(4096);
+  p.a = p.b = DType::F8E4M3;
+  Schedule b = blackwellSchedule();
+  b.tileN = 256, b.tileK = 128, b.stages = 3;
+  EXPECT_TRUE(legal(b, p, blackwell()));
+  p.scaleRowsA = 1, p.scaleRowsB = 128;
+  EXPECT_TRUE(rejected(b, p, blackwell(), "register-cap", {"255"}));
+  b.tileN = 128;
+  EXPECT_TRUE(legal(b, p, blackwell()));
+}
+
 TEST(Check, RegisterCap) {
   // 192 accumulators without moving registers: 168 are there.
   Schedule s = hopperSchedule();
