@@ -193,7 +193,12 @@ FailureOr<unsigned> Builder::make(Value v, const Map &map) {
   if (graph.nodes.size() > mostOperations)
     return op->emitError("expected at most ") << mostOperations << " element-wise operations";
   Type element = getElementTypeOrSelf(v.getType());
-  if (!isa<Float32Type, Float16Type, BFloat16Type>(element) && !element.isInteger(1))
+  // Rounding to 8 bits may only come last.
+  bool last = isa<arith::TruncFOp>(op) && llvm::all_of(v.getUsers(), [](Operation *user) {
+                return isa<spec::ReturnOp>(user);
+              });
+  bool narrow = last && isa<Float8E4M3FNType, Float8E5M2Type>(element);
+  if (!isa<Float32Type, Float16Type, BFloat16Type>(element) && !element.isInteger(1) && !narrow)
     return op->emitError("unsupported type in an epilogue: expected f32, f16 or bf16, got ")
            << element;
   if (auto gemmOp = dyn_cast<spec::GemmOp>(op))

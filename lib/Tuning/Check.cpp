@@ -50,8 +50,13 @@ static Result checkTypes(const GemmProblem &p, const Target &t) {
   if (multipliedAs(p.a) != multipliedAs(p.b) && !bothBytes)
     return reject("type", "expected operands of one type or both of 8 bits, got {} and {}",
                   dtypeName(p.a), dtypeName(p.b));
-  if (p.out != DType::F32 && p.out != DType::F16 && p.out != DType::BF16)
-    return reject("type", "expected a result of type f32, f16 or bf16, got {}", dtypeName(p.out));
+  if (p.out == DType::TF32)
+    return reject("type", "expected a result of type f32, f16, bf16, f8E4M3FN or f8E5M2, got {}",
+                  dtypeName(p.out));
+  // Targets that multiply 8-bit types convert to them.
+  if (target::dtypeBits(p.out) == 8 && !t.supports(p.out))
+    return reject("type", "expected a result of a type that {} has, got {}; targets that have it: {}",
+                  t.name, dtypeName(p.out), target::targetsSupporting(p.out));
   return {};
 }
 

@@ -35,9 +35,17 @@
 // RUN: %{run} --device=emulator:sm_89 | FileCheck %s
 // RUN: %{run} --device=emulator:sm_90a | FileCheck %s
 // RUN: %{run} --device=emulator:sm_103a | FileCheck %s
+//
+// REDEFINE: %{kernel} = result
+// REDEFINE: %{sizes} = --size M=65 --scalar scale=0.0625
+// RUN: %{run} --device=emulator:sm_89 | FileCheck %s
+// RUN: %{run} --device=emulator:sm_90a | FileCheck %s
+// RUN: %{run} --device=emulator:sm_103a | FileCheck %s
+// RUN: %{run} --device=emulator:sm_120a | FileCheck %s
 // CHECK: passed: D relative error
 //
 // Sizes that scales do not fit are refused before anything runs.
+// REDEFINE: %{kernel} = gradient
 // REDEFINE: %{sizes} = --size M=65 --size K=200 --size K_blocks=2
 // RUN: not %{run} --device=emulator:sm_90a 2>&1 | FileCheck %s --check-prefix=MULTIPLE
 // MULTIPLE: size K, which scales divide into blocks
@@ -75,4 +83,13 @@ heddle.kernel @blocks(%a: tensor<?x384xf8E4M3FN>, %b: tensor<160x384xf8E4M3FN>, 
 heddle.kernel @gradient(%a: tensor<?x?xf8E4M3FN>, %b: tensor<96x?xf8E4M3FN>, %s: tensor<?x?xf32>, %t: tensor<?x96xf32>) -> tensor<?x96xf32> {
   %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] transposed_scale_a scale_b %t by [1, 128] transposed_scale_b : (tensor<?x?xf8E4M3FN>, tensor<96x?xf8E4M3FN>, tensor<?x?xf32>, tensor<?x96xf32>) -> tensor<?x96xf32>
   heddle.return %0 : tensor<?x96xf32>
+}
+
+// A result of 8 bits for the next product, with one scale.
+heddle.kernel @result(%a: tensor<?x256xf8E4M3FN>, %b: tensor<144x256xf8E4M3FN>, %scale: f32) -> tensor<?x144xf8E4M3FN> {
+  %0 = heddle.gemm %a, %b transpose_b : (tensor<?x256xf8E4M3FN>, tensor<144x256xf8E4M3FN>) -> tensor<?x144xf32>
+  %1 = heddle.splat %scale : tensor<?x144xf32>
+  %2 = arith.mulf %0, %1 : tensor<?x144xf32>
+  %3 = arith.truncf %2 : tensor<?x144xf32> to tensor<?x144xf8E4M3FN>
+  heddle.return %3 : tensor<?x144xf8E4M3FN>
 }

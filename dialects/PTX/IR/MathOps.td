@@ -23,6 +23,19 @@ def PTX_Ex2ApproxOp : PTX_MathOp<"ex2_approx", "ex2.approx.f32 $0, $1;"> {
   let arguments = (ins F32:$x);
   let assemblyFormat = "$x attr-dict";
 }
+def PTX_CvtF8x2Op : PTX_Op<"cvt_f8x2", [Pure, DeclareOpInterfaceMethods<PTX_AsmOpInterface, ["isVolatile"]>]> {
+  let summary = "two f32 rounded to 8-bit floats, to nearest, large ones to the largest finite";
+  let description = [{
+    `type` is "e4m3" or "e5m2"; `low` goes to the lower byte.
+    ```mlir
+    %1 = ptx.cvt_f8x2 %high, %low to "e4m3"
+    ```
+  }];
+  let arguments = (ins F32:$high, F32:$low, StrAttr:$type);
+  let results = (outs I16:$result);
+  let assemblyFormat = "$high `,` $low `to` $type attr-dict";
+  let hasVerifier = 1;
+}
 def PTX_RsqrtApproxOp : PTX_MathOp<"rsqrt_approx", "rsqrt.approx.f32 $0, $1;"> {
   let summary = "1 / sqrt(x), relative error at most 2^-22.9";
   let description = [{ `%y = ptx.rsqrt_approx %x` }];

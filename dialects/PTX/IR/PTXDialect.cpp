@@ -86,6 +86,17 @@ std::string LoadBelowOp::getPtxText() {
 }
 bool LoadBelowOp::isVolatile() { return false; }
 
+std::string CvtF8x2Op::getPtxText() {
+  return "cvt.rn.satfinite." + getType().str() + "x2.f32 $0, $1, $2;";
+}
+bool CvtF8x2Op::isVolatile() { return false; }
+
+LogicalResult CvtF8x2Op::verify() {
+  if (getType() != "e4m3" && getType() != "e5m2")
+    return emitOpError("expected type e4m3 or e5m2, got ") << getType();
+  return success();
+}
+
 std::string StMatrixOp::getPtxText() {
   unsigned count = getValues().size();
   return llvm::formatv("stmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 [$0], {2};", count,

@@ -134,7 +134,8 @@ LogicalResult Promotion::addUp() {
 void Promotion::commitEach() {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
-  auto each = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+  auto each =
+      scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
   each->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   Block *body = each.getBody();
   b.setInsertionPointToStart(body);

@@ -143,7 +143,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   Value row0 = e.add(offsets[rank - 2], rowBase), col0 = e.add(offsets[rank - 1], colBase);
   int64_t length = vectorLength(m);
   LogicalResult result = success();
-  Type element = m.type.getElementType();
+  Type element = storageType(m.type.getElementType());
   int64_t elementBytes = m.type.getElementTypeBitWidth() / 8;
   auto visit = [&](ArrayRef<FragmentElement> piece, Value pieceRow, Value pieceCol) {
     Value firstRow = e.add(row0, pieceRow), firstCol = e.add(col0, pieceCol);
@@ -259,7 +259,7 @@ void KernelLowering::packElements(PackOp op, ArrayRef<FragmentElement> piece, Va
       values.push_back(piece[j].value);
     Value value = values[0];
     if (values.size() > 1)
-      value = e.make<vector::FromElementsOp>(VectorType::get(values.size(), tile.getElementType()), values);
+      value = e.make<vector::FromElementsOp>(VectorType::get(values.size(), storageType(tile.getElementType())), values);
     Value row = e.add(e.add(rowBase, pieceRow), piece[i].row);
     Value col = e.add(colBase, e.add(pieceCol, piece[i].col));
     Value address = elementAddress(tile, tileAddress(op.getTile()), row, col);

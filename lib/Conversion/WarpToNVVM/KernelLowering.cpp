@@ -265,6 +265,7 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<PackOp>([&](auto o) { return lowerPack(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<arith::TruncFOp>([&](auto o) { return lowerTruncF(o); })
       .Case<WorkStreamOp>([&](auto) { return success(); }) // read by its loops
       .Case<MmaOp>([&](MmaOp o) {
         FailureOr<Value> acc = family->mma(o, lookup(o.getA()), lookup(o.getB()), lookup(o.getAcc()),
@@ -304,6 +305,20 @@ LogicalResult KernelLowering::lowerPlain(Operation &op) {
   if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
     return error(&op, "cannot be lowered here: expected warp, scf, arith, math or memref.dim");
   e.clone(op, mapping);
+  return success();
+}
+
+/// To 8-bit floats, which LLVM does not know: bytes from here on.
+LogicalResult KernelLowering::lowerTruncF(arith::TruncFOp op) {
+  Type to = op.getType();
+  if (storageType(to) == to)
+    return lowerPlain(*op);
+  if (!op.getIn().getType().isF32() || !isa<Float8E4M3FNType, Float8E5M2Type>(to))
+    return error(op, "expected f32 rounded to f8E4M3FN or f8E5M2");
+  Value zero = e.make<arith::ConstantOp>(e.getF32FloatAttr(0));
+  Value two = e.make<ptx::CvtF8x2Op>(e.getI16Type(), zero, lookup(op.getIn()),
+                                     e.getStringAttr(isa<Float8E5M2Type>(to) ? "e5m2" : "e4m3"));
+  mapping.map(op.getResult(), e.make<arith::TruncIOp>(e.getI8Type(), two));
   return success();
 }
 

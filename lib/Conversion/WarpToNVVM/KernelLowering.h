@@ -178,6 +178,7 @@ private:
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   mlir::LogicalResult lowerForEach(warp::ForEachOp op);
   mlir::LogicalResult lowerPlain(mlir::Operation &op);
+  mlir::LogicalResult lowerTruncF(mlir::arith::TruncFOp op);
   // PipeLowering.cpp
   mlir::LogicalResult lowerAcquire(warp::AcquireOp op);
   mlir::LogicalResult lowerWait(warp::WaitOp op);

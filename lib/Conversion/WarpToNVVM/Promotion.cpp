@@ -55,8 +55,7 @@ SmallVector<Value> OperandScale::near(const TileRows &rows) {
   SmallVector<Value> scales;
   for (int64_t offset : rows.offsets)
     scales.push_back(e.make<ptx::LoadBelowOp>(
-        e.getF32Type(), address,
-        e.getI64IntegerAttr(offset * memory->strides[rowDim].constant * 4),
+        e.getF32Type(), address, e.getI64IntegerAttr(offset * memory->strides[rowDim].constant * 4),
         e.getI64IntegerAttr(offset), limit));
   return scales;
 }

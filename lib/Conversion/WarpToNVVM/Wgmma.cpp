@@ -156,9 +156,12 @@ public:
     int64_t count = perBlock(type);
     if (!startsAsAcquired(op))
       acc = e.select(accumulate, acc, zeroAcc(type));
-    SmallVector<Value> all = elements(acc, blocks(type) * count), undefined, results;
+    SmallVector<Value> all = elements(acc, blocks(type) * count), partial, results;
     for (int64_t i = 0; i < count; ++i)
-      undefined.push_back(e.make<LLVM::UndefOp>(e.getF32Type()));
+      partial.push_back(e.make<LLVM::UndefOp>(e.getF32Type()));
+    // Always 0, which ptxas does not know: a product that might add to its registers keeps those
+    // of the block before, where another set would spill.
+    Value overwrite = blocks(type) > 1 ? e.shr(k.warp, 16) : e.i32(0);
     auto [row0, col0] = fragmentBase(type);
     // Columns that share a scale, else this thread's two of each eight.
     int64_t unit = 8;
@@ -181,8 +184,10 @@ public:
     Value bDesc = descriptor(op.getB().getType(), b, e.i32(0));
     SmallVector<Type> types(count, e.getF32Type());
     for (int64_t block = 0; block < blocks(type); ++block) {
-      ValueRange sums = multiply(op, a, bDesc, blockRow(type, block), undefined, e.i32(0));
+      ValueRange sums =
+          multiply(op, a, bDesc, blockRow(type, block), partial, block ? overwrite : e.i32(0));
       auto ready = e.make<ptx::WgmmaWaitOp>(types, sums, e.getI32IntegerAttr(0));
+      llvm::copy(ready.getResult(), partial.begin());
       if (block + 1 == blocks(type))
         k.releaseEarly(op);
       // Element 4j + 2h + p is row 8h, column 8j + p.

@@ -84,9 +84,11 @@ FailureOr<GemmSpec> analyzeGemm(spec::KernelOp kernel) {
     s.scaleA = *scaleA, s.scaleB = *scaleB;
   }
   auto result = cast<RankedTensorType>(kernel.getResultTypes()[0]);
-  if (!isa<Float32Type, Float16Type, BFloat16Type>(result.getElementType()))
+  if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(
+          result.getElementType()))
     return kernel.emitError("expected result ")
-           << s.tensors[s.d].name << " of f32, f16 or bf16, got " << result.getElementType();
+           << s.tensors[s.d].name << " of f32, f16, bf16, f8E4M3FN or f8E5M2, got "
+           << result.getElementType();
   Operation *end = kernel.getBody().front().getTerminator();
   FailureOr<ElementGraph> epilogue = ElementGraph::build(end->getOperand(0), s.gemm);
   if (failed(epilogue))

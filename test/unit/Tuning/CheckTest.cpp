@@ -33,8 +33,12 @@ TEST(Check, Type) {
   p.a = DType::F16, p.b = DType::BF16;
   EXPECT_TRUE(rejected(hopperSchedule(), p, hopper(), "type", {"f16 and bf16"}));
   p = square(512);
+  p.out = DType::TF32;
+  EXPECT_TRUE(rejected(hopperSchedule(), p, hopper(), "type", {"f32, f16, bf16, f8E4M3FN"}));
   p.out = DType::F8E4M3;
-  EXPECT_TRUE(rejected(hopperSchedule(), p, hopper(), "type", {"f32, f16 or bf16"}));
+  EXPECT_TRUE(legal(hopperSchedule(), p, hopper()));
+  EXPECT_TRUE(rejected(ampereSchedule(), p, ampere(), "type",
+                       {"sm_80", "f8E4M3FN", "sm_89, sm_90a, sm_100a, sm_103a, sm_120a"}));
 }
 
 TEST(Check, MixedEightBitTypesAreLegal) {
