@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// "emulator:<target>[,seed=N][,sms=N][,checks=races|none][,trace=FILE]": executes the
-// PTX of a package on the CPU. checks=races reports data races (slower); trace=FILE
-// writes what every warp, copy and matrix instruction did, for Perfetto, after each
-// launch (times are in virtual units; races are reported in the same way).
+// "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE]":
+// executes the PTX of a package on the CPU. limit=N ends a launch after so many warp
+// instructions; checks=races reports data races (slower); trace=FILE writes what every
+// warp, copy and matrix instruction did, for Perfetto, after each launch.
 // Work runs at once, in the calling thread; what a kernel does wrong is reported
 // as on a GPU, by the next sync or check, and for good. Streams and events exist
 // so that programs need no second path; an event's time is that of the host.
@@ -54,6 +54,7 @@ struct Settings {
   const target::Target *target = nullptr;
   uint64_t seed = 0;
   unsigned multiprocessors = 0; ///< 0: those of the target's default chip
+  uint64_t limit = 0;           ///< warp instructions of a launch, 0: any number
   bool races = false;           ///< report data races
   std::string trace;            ///< file of the trace; empty: none
 };
@@ -78,6 +79,7 @@ DeviceInfo describe(const Settings &settings) {
 emu::MachineOptions machineOptions(const Settings &settings) {
   emu::MachineOptions options;
   options.seed = settings.seed;
+  options.limits.maxInstructions = settings.limit;
   return options;
 }
 
@@ -392,14 +394,16 @@ Status EmulatorBackend::parse(std::string_view which, Settings &settings) {
       settings.seed = number;
     else if (valid && key == "sms" && number >= 1 && number <= 1024)
       settings.multiprocessors = unsigned(number);
+    else if (valid && key == "limit")
+      settings.limit = number;
     else if (key == "checks" && (value == "races" || value == "none"))
       settings.races = value == "races";
     else if (key == "trace" && !value.empty())
       settings.trace = std::string(value);
     else
       return Status::error(HEDDLE_INVALID_ARGUMENT,
-                           text("expected seed=<number>, sms=<1 to 1024>, checks=<races or none> or "
-                                "trace=<file>, got '",
+                           text("expected seed=<number>, sms=<1 to 1024>, checks=<races or none>, "
+                                "limit=<instructions> or trace=<file>, got '",
                                 option, "'"));
   }
   return {};

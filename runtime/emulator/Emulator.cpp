@@ -52,6 +52,8 @@ std::string ModuleImpl::location(uint32_t loc) const {
   if (loc == 0 || loc >= ast.locations.size())
     return "";
   const Location &l = ast.locations[loc];
+  if (l.line == 0) // as in DWARF: of no line
+    return "";
   auto it = ast.files.find(l.file);
   return (it == ast.files.end() ? "file " + std::to_string(l.file) : it->second) + ":" + std::to_string(l.line) + ":" +
          std::to_string(l.column);

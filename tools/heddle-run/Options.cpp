@@ -99,6 +99,16 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_option("package", o.package, "The package (.hdl) to run")->type_name("FILE");
   app.add_option("--kernel", o.kernel, "The kernel; may be left out when the package has one");
   app.add_option("--device", o.device, "cuda:<index> or emulator:<target>")->capture_default_str();
+  app.add_option("--checks", o.checks,
+                 "What an emulated device looks for beyond errors: races (of threads, copies and "
+                 "matrix instructions; slower) or none")
+      ->check(CLI::IsMember({"races", "none"}))
+      ->option_text("races|none");
+  app.add_option(
+         "--trace", o.trace,
+         "Write what each warp of an emulated device did, waited for and copied, as a trace "
+         "for ui.perfetto.dev or chrome://tracing")
+      ->type_name("FILE");
   app.add_flag("--list-devices", o.listDevices, "Print the devices and stop");
   addMap(app, "--size", o.sizes, "A run-time size, e.g. M=300", parseNumber<int64_t>);
   addMap(app, "--strides", o.strides, "Strides of an argument in elements, e.g. A=512,1",
@@ -141,6 +151,24 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_flag("--quiet", o.quiet, "Print no progress");
 }
 
+/// What --checks and --trace ask for is part of the device's name.
+void addDeviceOptions(Options &o) {
+  if (o.checks.empty() && o.trace.empty())
+    return;
+  const char *option = o.checks.empty() ? "--trace" : "--checks";
+  if (!o.device.starts_with("emulator:"))
+    throw CLI::ValidationError(option, "expected an emulated device, e.g. "
+                                       "--device=emulator:sm_90a, got '" +
+                                           o.device + "'");
+  if (o.trace.find(',') != std::string::npos)
+    throw CLI::ValidationError("--trace",
+                               "expected a file name without commas, got '" + o.trace + "'");
+  if (!o.checks.empty())
+    o.device += ",checks=" + o.checks;
+  if (!o.trace.empty())
+    o.device += ",trace=" + o.trace;
+}
+
 } // namespace
 
 std::optional<Options> parseOptions(int argc, char **argv, int &exitCode) {
@@ -157,6 +185,7 @@ std::optional<Options> parseOptions(int argc, char **argv, int &exitCode) {
     if (options.package.empty() && !options.listDevices)
       throw CLI::ParseError("expected a package to run; --help shows the options",
                             CLI::ExitCodes::RequiredError);
+    addDeviceOptions(options);
   } catch (const CLI::Success &success) {
     app.exit(success);
     exitCode = ExitPassed;

@@ -37,6 +37,7 @@ struct Options {
   std::string package;
   std::string kernel; ///< empty: the only one
   std::string device = "cuda:0";
+  std::string checks, trace; ///< of an emulated device; empty: as --device says
   bool listDevices = false;
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::vector<int64_t>> strides; ///< elements

@@ -27,6 +27,11 @@
 
 namespace heddle::emulator {
 
+inline bool isRelease(Sem s) { return s == Sem::Release || s == Sem::AcqRel || s == Sem::SeqCst; }
+inline bool isAcquire(Sem s) { return s == Sem::Acquire || s == Sem::AcqRel || s == Sem::SeqCst; }
+/// Whether scope `s` of an agent at one of the places includes the other.
+bool covers(Scope s, const WarpRef &a, const WarpRef &b);
+
 class RaceDetector final : public Observer {
 public:
   /// A launch stops after `maxFindings` pairs of lines; each pair is reported once.
@@ -45,6 +50,12 @@ public:
   unsigned findings() const { return found; }
 
 private:
+  /// What reads without acquire brought, for a later fence.
+  struct Seen {
+    Scope scope; ///< of the read
+    WarpRef at;  ///< of the release
+    checks::Clocks known;
+  };
   /// Lanes of a warp that know the same.
   struct Lanes {
     uint32_t mask = 0;
@@ -52,12 +63,20 @@ private:
     checks::Clock tensor;    ///< of known.tensor, with a tcgen05.fence::after_thread_sync
     checks::Clocks released; ///< at the last fence
     Scope releasedScope = Scope::None;
-    checks::Clocks seen; ///< read without acquire, for a later fence
+    std::vector<Seen> seen;
   };
   struct WarpState {
     uint64_t time = 1;
     std::vector<Lanes> lanes;
     std::string role;
+  };
+  enum class Verdict : uint8_t { Ordered, Unordered, NoProxyFence, NoTensorFence, Scope };
+  /// What the last look at the history of some bytes gave: their neighbours mostly have the same.
+  struct Memo {
+    checks::Entry before;
+    uint64_t owner = 0;
+    Verdict verdict = Verdict::Ordered;
+    bool looked = false;
   };
   struct Operation {
     AsyncKind kind = AsyncKind::BulkCopy;
@@ -67,6 +86,7 @@ private:
     std::string role;
     checks::Clocks known;
     checks::Clock tensor;
+    Memo memo;
     /// Components and values that tell of its completion, by the block whose memory it is.
     struct Completion {
       uint64_t owner, key, value;
@@ -95,11 +115,11 @@ private:
     std::vector<uint64_t> invisible; ///< mbarriers that no fence has made visible
     bool ended = false;
   };
-  enum class Verdict : uint8_t { Ordered, Unordered, NoProxyFence, NoTensorFence, Scope };
   /// What the agent of an access knows.
   struct View {
     const checks::Clocks &known;
     const checks::Clock &tensor;
+    Memo &memo;
   };
 
   WarpState *warp(const WarpRef &at);
@@ -114,6 +134,12 @@ private:
   void merge(const WarpRef &at, WarpState &w, uint32_t lanes);
   void mbarrier(const SyncEvent &e, WarpState *w);
   void flags(const AccessEvent &e, WarpState &w);
+  /// Keeps what `from` brought for a later fence.
+  static void see(Lanes &g, const Seen &from);
+  /// A release did not reach a read: kept to explain the race that follows.
+  void refuse(const WarpRef &release, const WarpRef &read) {
+    refused[{release.ctaId, read.ctaId}] = {release.line, read.line};
+  }
   Verdict order(const checks::Entry &before, const checks::Entry &now, const View &view,
                 Space space, uint64_t owner);
   bool completionKnown(const checks::Entry &e, const checks::Clock &clock, uint64_t owner);
@@ -131,10 +157,29 @@ private:
   std::map<uint64_t, Barrier> clusters;                    ///< by clusterId
   std::unordered_map<uint64_t, std::vector<Flag>> flagged; ///< by address
   checks::Shadow global;
+  std::map<std::pair<uint64_t, uint64_t>, std::pair<uint32_t, uint32_t>> refused;
   std::set<std::pair<uint32_t, uint32_t>> reported;
   uint64_t launch = 0;
+  bool nameDevices = false; ///< the two sides of a race are on different devices
   unsigned live = 0, maxFindings, found = 0;
 };
+
+template <class F> void RaceDetector::each(WarpState &w, uint32_t lanes, F f) {
+  for (size_t n = 0, end = w.lanes.size(); n < end; ++n) {
+    uint32_t both = w.lanes[n].mask & lanes;
+    if (!both)
+      continue;
+    if (both == w.lanes[n].mask) {
+      f(w.lanes[n]);
+      continue;
+    }
+    Lanes part = w.lanes[n];
+    part.mask = both;
+    w.lanes[n].mask &= ~both;
+    f(part);
+    w.lanes.push_back(std::move(part));
+  }
+}
 
 } // namespace heddle::emulator
 

@@ -44,7 +44,10 @@ void Warp::block(WaitOn on) {
     static constexpr std::string_view names[] = {
         "nothing", "other lanes", "barrier", "cluster barrier", "mbarrier", "cp.async group", "bulk group",
         "wgmma group", "tcgen05 wait", "tensor memory", "register pool", "grid dependency", "sleep", "warpgroup"};
-    m->observer->blocked(ref(program->code[g->pc]), names[size_t(on)]);
+    std::string why(names[size_t(on)]);
+    if (on == WaitOn::Mbarrier)
+      why += " " + std::to_string(g->waitAddress - cta->launch->device->target->sharedReserved);
+    m->observer->blocked(ref(program->code[g->pc]), why);
   }
   g->wait = on;
   g->epoch = on == WaitOn::Converge ? changes : cta->cluster->epoch;

@@ -44,7 +44,8 @@ void TraceWriter::emit(std::string event) {
 TraceWriter::Track &TraceWriter::track(const WarpRef &at) {
   auto [it, fresh] = tracks.try_emplace({at.ctaId, at.warp});
   if (fresh) {
-    it->second.start = now();
+    auto block = started.find(at.ctaId);
+    it->second.start = block != started.end() ? block->second : now();
     it->second.role = at.role.empty() ? "warp" : std::string(at.role);
     emit("{\"ph\":\"M\",\"name\":\"thread_name\"" + place(at) +
          ",\"args\":{\"name\":" + quote(it->second.role + " " + std::to_string(at.warp)) + "}}");
@@ -84,6 +85,7 @@ void TraceWriter::resumed(const WarpRef &at) {
 }
 
 void TraceWriter::ctaStart(const WarpRef &at, unsigned) {
+  started[at.ctaId] = now();
   emit("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" + std::to_string(at.ctaId) +
        ",\"args\":{\"name\":\"device " + std::to_string(at.device) + " cta (" +
        std::to_string(at.cta.x) + "," + std::to_string(at.cta.y) + "," + std::to_string(at.cta.z) +
@@ -125,7 +127,7 @@ void TraceWriter::sync(const SyncEvent &e) {
     ++counted.barrierWaits;
   if (e.kind == SyncKind::MbarPhase)
     emit("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"mbarrier\",\"name\":\"mbarrier " +
-         std::to_string(e.address) + " phase " + std::to_string(e.phase) + "\"" + place(e.at) +
+         std::to_string(e.address - sharedReserved(e.at.device)) + " phase " + std::to_string(e.phase) + "\"" + place(e.at) +
          ",\"ts\":" + std::to_string(now()) + "}");
 }
 
@@ -162,11 +164,22 @@ void TraceWriter::access(const AccessEvent &e) {
   }
 }
 
+static constexpr std::string_view opening = "{\"traceEvents\":[\n";
+
 std::string TraceWriter::json() const {
-  std::string out = "{\"traceEvents\":[\n";
-  for (size_t n = 0; n < events.size(); ++n)
+  return std::string(opening) + eventsFrom(0) + closing();
+}
+
+/// The events from `first` on, each behind a comma but the very first.
+std::string TraceWriter::eventsFrom(size_t first) const {
+  std::string out;
+  for (size_t n = first; n < events.size(); ++n)
     out += (n ? ",\n" : "") + events[n];
-  out += "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{";
+  return out;
+}
+
+std::string TraceWriter::closing() const {
+  std::string out = "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{";
   auto count = [&](const char *name, uint64_t v, bool first = false) {
     out += std::string(first ? "" : ",") + "\"" + name + "\":" + std::to_string(v);
   };
@@ -187,14 +200,31 @@ std::string TraceWriter::json() const {
   return out + "}}\n";
 }
 
-bool TraceWriter::write(const std::string &path, std::string *error) const {
-  std::FILE *f = std::fopen(path.c_str(), "wb");
-  std::string text = json();
-  bool ok = f && std::fwrite(text.data(), 1, text.size(), f) == text.size();
+/// Later calls for the same file add what is new, so that many launches cost no more than their
+/// events.
+bool TraceWriter::write(const std::string &path, std::string *error) {
+  const bool goesOn = path == lastPath;
+  std::FILE *f = std::fopen(path.c_str(), goesOn ? "r+b" : "wb");
+  bool ok = f != nullptr;
+  auto put = [&](std::string_view text) {
+    ok = ok && std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  };
+  if (goesOn)
+    ok = ok && std::fseek(f, closingAt, SEEK_SET) == 0;
+  else
+    put(opening);
+  put(eventsFrom(goesOn ? writtenEvents : 0));
+  const long at = ok ? std::ftell(f) : -1;
+  put(closing());
   if (f)
     ok &= std::fclose(f) == 0;
-  if (!ok && error)
+  if (ok) {
+    lastPath = path;
+    closingAt = at;
+    writtenEvents = events.size();
+  } else if (error) {
     *error = "cannot write the trace to '" + path + "'";
+  }
   return ok;
 }
 

@@ -39,7 +39,7 @@ public:
   /// The trace as JSON, complete at any time between launches.
   std::string json() const;
   /// False, with *error when not null, when the file cannot be written.
-  bool write(const std::string &path, std::string *error) const;
+  bool write(const std::string &path, std::string *error);
 
   void access(const AccessEvent &e) override;
   void sync(const SyncEvent &e) override;
@@ -67,9 +67,16 @@ private:
   void emit(std::string event);
   void countConflicts(const AccessEvent &e);
 
+  std::string eventsFrom(size_t first) const;
+  std::string closing() const;
+
   size_t maxEvents, dropped = 0;
+  std::string lastPath;     ///< of write
+  size_t writtenEvents = 0; ///< in that file
+  long closingAt = 0;       ///< where what follows the events starts in it
   std::vector<std::string> events; ///< one JSON object each
   std::map<std::pair<uint64_t, unsigned>, Track> tracks;
+  std::unordered_map<uint64_t, uint64_t> started; ///< block to time
   std::unordered_map<uint64_t, uint64_t> issued; ///< operation to time
   Counts counted;
 };

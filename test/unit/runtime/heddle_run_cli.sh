@@ -81,5 +81,18 @@ if python3 -c 'import numpy' 2>/dev/null; then
   expect 0 passed $on vector_add.hdl --input A=f.npy
 fi
 
+# What the emulated device finds and shows.
+expect 0 passed $on vector_add.hdl --size N=300 --checks races --trace trace.json
+expect 0 passed $on vector_add.hdl --size N=300 --checks none --trace again.json --time 3
+for trace in trace.json again.json; do
+  python3 -c 'import json, sys; t = json.load(open(sys.argv[1])); assert any(e["ph"] == "X" and e["cat"] == "role" for e in t["traceEvents"])' $trace ||
+    { echo "$trace is no trace"; failed=$((failed + 1)); }
+done
+expect 6 'cannot write the trace to' $on vector_add.hdl --size N=7 --trace no/where.json
+expect 2 'expected an emulated device' --device cuda:0 vector_add.hdl --size N=3 --checks races
+expect 2 'checks' $on vector_add.hdl --size N=3 --checks everything
+expect 2 'expected seed=<number>' --device emulator:sm_80,checks=all vector_add.hdl --size N=3
+expect 6 "more than the limit of 1000 warp instructions" --device emulator:sm_80,sms=1,limit=1000 --quiet vector_add.hdl --size N=1000000 --no-check
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

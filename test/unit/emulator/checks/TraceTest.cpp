@@ -7,6 +7,7 @@
 #include "../Harness.h"
 #include "runtime/emulator/trace/TraceWriter.h"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace heddle::emulator;
@@ -62,8 +63,8 @@ TEST(EmulatorTrace, WaitsCopiesAndBankConflicts) {
   ASSERT_FALSE(json.is_discarded());
   unsigned waits = 0, issued = 0, completed = 0, roles = 0, named = 0;
   for (const auto &e : json["traceEvents"]) {
-    waits +=
-        e["ph"] == "X" && e["cat"] == "wait" && e["name"] == "mbarrier" && e["dur"].get<int>() > 0;
+    waits += e["ph"] == "X" && e["cat"] == "wait" && e["name"] == "mbarrier 0" &&
+             e["dur"].get<int>() > 0;
     issued += e["ph"] == "b" && e["name"] == "bulk copy";
     completed += e["ph"] == "e" && e["name"] == "bulk copy";
     roles += e["ph"] == "X" && e["cat"] == "role";
@@ -75,6 +76,15 @@ TEST(EmulatorTrace, WaitsCopiesAndBankConflicts) {
   EXPECT_EQ(roles, 2u);
   EXPECT_EQ(named, 1u);
   EXPECT_EQ(json["otherData"]["sharedBankConflicts"], 62);
+
+  // A second launch is added to the file of the first.
+  const std::string path = testing::TempDir() + "/emulator-trace.json";
+  ASSERT_TRUE(trace.write(path, &error)) << error;
+  ASSERT_TRUE(d.launch(module, "k", c).ok);
+  ASSERT_TRUE(trace.write(path, &error)) << error;
+  std::ifstream file(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(text, trace.json());
   EXPECT_FALSE(trace.write("/nonexistent/folder/trace.json", &error));
   EXPECT_NE(error.find("/nonexistent/folder/trace.json"), std::string::npos);
 }
