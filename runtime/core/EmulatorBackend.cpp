@@ -5,30 +5,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE]":
+// "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE][,group=NAME]":
 // executes the PTX of a package on the CPU. limit=N ends a launch after so many warp
 // instructions; checks=races reports data races (slower); trace=FILE writes what every
-// warp, copy and matrix instruction did, for Perfetto, after each launch.
-// Work runs at once, in the calling thread; what a kernel does wrong is reported
-// as on a GPU, by the next sync or check, and for good. Streams and events exist
-// so that programs need no second path; an event's time is that of the host.
+// warp, copy and matrix instruction did, for Perfetto, after each launch. Devices of one
+// process with the same group= share their memory and run together.
+// Work runs at once, in the calling thread, or in a group when somebody waits; what a
+// kernel does wrong is reported as on a GPU, by the next sync or check, and for good.
+// Streams and events exist so that programs need no second path; an event's time is that
+// of the host.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Backend.h"
+#include "EmulatorFabric.h"
 #include "emulator/Emulator.h"
-#include "emulator/checks/RaceDetector.h"
 #include "emulator/core/Sim.h"
 #include "emulator/tensor/TensorMap.h"
-#include "emulator/trace/Fanout.h"
-#include "emulator/trace/TraceWriter.h"
 #include "heddle/Target/Target.h"
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <mutex>
-#include <optional>
 
 namespace heddle::rt {
 
@@ -50,14 +48,7 @@ struct EmulatorEvent final : Event {
   std::chrono::steady_clock::time_point time;
 };
 
-struct Settings {
-  const target::Target *target = nullptr;
-  uint64_t seed = 0;
-  unsigned multiprocessors = 0; ///< 0: those of the target's default chip
-  uint64_t limit = 0;           ///< warp instructions of a launch, 0: any number
-  bool races = false;           ///< report data races
-  std::string trace;            ///< file of the trace; empty: none
-};
+using Settings = EmulatorSettings;
 
 DeviceInfo describe(const Settings &settings) {
   const target::Target &t = *settings.target;
@@ -76,26 +67,12 @@ DeviceInfo describe(const Settings &settings) {
   return info;
 }
 
-emu::MachineOptions machineOptions(const Settings &settings) {
-  emu::MachineOptions options;
-  options.seed = settings.seed;
-  options.limits.maxInstructions = settings.limit;
-  return options;
-}
-
 class EmulatorDevice final : public Device {
 public:
-  explicit EmulatorDevice(const Settings &settings)
-      : deviceInfo(describe(settings)), target(*settings.target), machine(machineOptions(settings)),
-        device(machine.addDevice(*settings.target, settings.multiprocessors)),
-        tracePath(settings.trace) {
-    if (settings.races)
-      observers.add(races.emplace());
-    if (!tracePath.empty())
-      observers.add(trace.emplace());
-    if (!observers.empty())
-      machine.setObserver(&observers);
-  }
+  EmulatorDevice(const Settings &settings, std::shared_ptr<EmulatorFabric> joined)
+      : deviceInfo(describe(settings)), target(*settings.target), fabric(std::move(joined)),
+        device(fabric->add(settings)) {}
+  ~EmulatorDevice() override { fabric->leave(); }
 
   const DeviceInfo &info() const override { return deviceInfo; }
   Status alloc(uint64_t bytes, void *&pointer) override;
@@ -106,12 +83,12 @@ public:
   Status allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) override;
   Status createStream(Stream &stream) override;
   Status destroyStream(Stream stream) override;
-  Status syncStream(Stream) override { return check(); }
-  Status sync() override { return check(); }
+  Status syncStream(Stream) override { return sync(); }
+  Status sync() override;
   Status check() override;
   Status createEvent(std::unique_ptr<Event> &event) override;
   Status recordEvent(Event &event, Stream stream) override;
-  Status syncEvent(Event &) override { return check(); }
+  Status syncEvent(Event &) override { return sync(); }
   Status elapsed(Event &start, Event &stop, float &milliseconds) override;
   Status loadImage(const ImageDesc &desc, std::unique_ptr<Image> &image) override;
   Status findEntry(Image &image, const EntryDesc &desc, std::unique_ptr<Entry> &entry) override;
@@ -119,27 +96,21 @@ public:
   Status launch(Entry &entry, const LaunchDesc &launch, Stream stream) override;
 
 private:
-  bool isDeviceAddress(const void *pointer) const {
-    uint64_t address = reinterpret_cast<uintptr_t>(pointer);
-    return address >= emu::deviceBase && address < emu::deviceBase + emu::deviceStride;
+  emu::Device *owner(const void *pointer) const {
+    return fabric->owner(reinterpret_cast<uintptr_t>(pointer));
   }
   Status view(const void *pointer, uint64_t bytes, void *&host) const;
+  Status lost() const; ///< an error when a kernel failed
 
   DeviceInfo deviceInfo;
   const target::Target &target;
-  std::mutex mutex; ///< over all below
-  emu::Machine machine;
+  std::shared_ptr<EmulatorFabric> fabric;
   emu::Device &device;
   std::map<uint64_t, uint64_t> allocations; ///< start to bytes
-  std::string failure;                      ///< of an earlier launch; empty: none
-  std::string tracePath;
-  std::optional<emu::RaceDetector> races;
-  std::optional<emu::TraceWriter> trace;
-  emu::Fanout observers;
 };
 
 Status EmulatorDevice::alloc(uint64_t bytes, void *&pointer) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
   emu::DevicePtr made = device.allocate(bytes);
   if (!made)
     return Status::error(HEDDLE_OUT_OF_MEMORY,
@@ -150,7 +121,8 @@ Status EmulatorDevice::alloc(uint64_t bytes, void *&pointer) {
 }
 
 Status EmulatorDevice::free(void *pointer) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
+  fabric->drain(lock, device);
   uint64_t address = reinterpret_cast<uintptr_t>(pointer);
   if (!device.free(address))
     return Status::error(HEDDLE_DEVICE_ERROR,
@@ -161,11 +133,11 @@ Status EmulatorDevice::free(void *pointer) {
 }
 
 Status EmulatorDevice::memoryInfo(uint64_t &freeBytes, uint64_t &totalBytes) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
   uint64_t used = 0;
   for (auto &[start, bytes] : allocations)
     used += bytes;
-  totalBytes = machine.options().limits.maxMemory;
+  totalBytes = fabric->machine().options().limits.maxMemory;
   freeBytes = used < totalBytes ? totalBytes - used : 0;
   return {};
 }
@@ -173,9 +145,10 @@ Status EmulatorDevice::memoryInfo(uint64_t &freeBytes, uint64_t &totalBytes) {
 /// The host's view of device memory; host memory is its own view.
 Status EmulatorDevice::view(const void *pointer, uint64_t bytes, void *&host) const {
   host = const_cast<void *>(pointer);
-  if (!isDeviceAddress(pointer))
+  emu::Device *of = owner(pointer);
+  if (!of)
     return {};
-  host = device.hostView(reinterpret_cast<uintptr_t>(pointer), bytes);
+  host = of->hostView(reinterpret_cast<uintptr_t>(pointer), bytes);
   if (host)
     return {};
   return Status::error(
@@ -184,15 +157,16 @@ Status EmulatorDevice::view(const void *pointer, uint64_t bytes, void *&host) co
 }
 
 Status EmulatorDevice::copy(void *to, const void *from, uint64_t bytes, Stream) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
+  fabric->drain(lock, device);
   void *target = nullptr, *source = nullptr;
   if (Status status = view(to, bytes, target); !status)
     return status;
   if (Status status = view(from, bytes, source); !status)
     return status;
   // copyIn also notes that the bytes are written now.
-  if (isDeviceAddress(to)) {
-    if (!device.copyIn(reinterpret_cast<uintptr_t>(to), source, bytes))
+  if (emu::Device *of = owner(to)) {
+    if (!of->copyIn(reinterpret_cast<uintptr_t>(to), source, bytes))
       return Status::error(HEDDLE_INTERNAL, "an emulated copy failed");
   } else {
     std::memmove(target, source, bytes);
@@ -201,7 +175,8 @@ Status EmulatorDevice::copy(void *to, const void *from, uint64_t bytes, Stream) 
 }
 
 Status EmulatorDevice::fill(void *pointer, uint8_t value, uint64_t bytes, Stream) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
+  fabric->drain(lock, device);
   if (device.fill(reinterpret_cast<uintptr_t>(pointer), value, bytes))
     return {};
   return Status::error(
@@ -210,7 +185,7 @@ Status EmulatorDevice::fill(void *pointer, uint8_t value, uint64_t bytes, Stream
 }
 
 Status EmulatorDevice::allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) {
-  std::lock_guard lock(mutex);
+  auto lock = fabric->lock();
   uint64_t address = reinterpret_cast<uintptr_t>(pointer);
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin() || address >= std::prev(after)->first + std::prev(after)->second)
@@ -231,11 +206,21 @@ Status EmulatorDevice::destroyStream(Stream stream) {
 }
 
 Status EmulatorDevice::check() {
-  std::lock_guard lock(mutex);
-  if (failure.empty())
+  auto lock = fabric->lock();
+  return lost();
+}
+
+Status EmulatorDevice::sync() {
+  auto lock = fabric->lock();
+  fabric->drain(lock, device);
+  return lost();
+}
+
+Status EmulatorDevice::lost() const {
+  if (fabric->failure().empty())
     return {};
   return Status::error(HEDDLE_DEVICE_LOST,
-                       text("a kernel failed on ", deviceInfo.name, ": ", failure));
+                       text("a kernel failed on ", deviceInfo.name, ": ", fabric->failure()));
 }
 
 Status EmulatorDevice::createEvent(std::unique_ptr<Event> &event) {
@@ -324,10 +309,9 @@ Status EmulatorDevice::encodeTensorMap(const TensorMapDesc &desc, TensorMapBytes
 
 Status EmulatorDevice::launch(Entry &entry, const LaunchDesc &launch, Stream) {
   auto &e = static_cast<EmulatorEntry &>(entry);
-  std::lock_guard lock(mutex);
-  if (!failure.empty())
-    return Status::error(HEDDLE_DEVICE_LOST,
-                         text("a kernel failed on ", deviceInfo.name, ": ", failure));
+  auto lock = fabric->lock();
+  if (Status status = lost(); !status)
+    return status;
   auto dim = [](const std::array<unsigned, 3> &d) { return emu::Dim3{d[0], d[1], d[2]}; };
   emu::LaunchConfig config;
   config.grid = dim(launch.grid);
@@ -343,29 +327,27 @@ Status EmulatorDevice::launch(Entry &entry, const LaunchDesc &launch, Stream) {
   if (!device.enqueue(e.module, e.desc.name, std::move(config), &error))
     return Status::error(HEDDLE_DEVICE_ERROR, text("cannot launch '", e.desc.name, "' on ",
                                                    deviceInfo.name, ": ", error.text()));
-  emu::RunState state = machine.run();
-  emu::Report report = machine.takeReport();
-  if (state != emu::RunState::Done || !report.ok)
-    failure =
-        text("'", e.desc.name, "': ", report.errors.empty() ? "it did not end" : report.text());
-  std::string problem;
-  if (trace && !trace->write(tracePath, &problem))
-    return Status::error(HEDDLE_DEVICE_ERROR, problem);
-  return {};
+  return fabric->launched(lock, device, e.desc.name);
 }
 
 class EmulatorBackend final : public Backend {
 public:
   std::string_view name() const override { return "emulator"; }
   void list(std::vector<DeviceInfo> &devices) override {
-    for (const target::Target *t : target::allTargets())
-      devices.push_back(describe({t}));
+    for (const target::Target *t : target::allTargets()) {
+      Settings settings;
+      settings.target = t;
+      devices.push_back(describe(settings));
+    }
   }
   Status open(std::string_view which, std::shared_ptr<Device> &device) override {
     Settings settings;
     if (Status status = parse(which, settings); !status)
       return status;
-    device = std::make_shared<EmulatorDevice>(settings);
+    std::shared_ptr<EmulatorFabric> fabric;
+    if (Status status = EmulatorFabric::join(settings, fabric); !status)
+      return status;
+    device = std::make_shared<EmulatorDevice>(settings, std::move(fabric));
     return {};
   }
 
@@ -398,12 +380,14 @@ Status EmulatorBackend::parse(std::string_view which, Settings &settings) {
       settings.limit = number;
     else if (key == "checks" && (value == "races" || value == "none"))
       settings.races = value == "races";
+    else if (key == "group" && !value.empty())
+      settings.group = std::string(value);
     else if (key == "trace" && !value.empty())
       settings.trace = std::string(value);
     else
       return Status::error(HEDDLE_INVALID_ARGUMENT,
                            text("expected seed=<number>, sms=<1 to 1024>, checks=<races or none>, "
-                                "limit=<instructions> or trace=<file>, got '",
+                                "limit=<instructions>, group=<name> or trace=<file>, got '",
                                 option, "'"));
   }
   return {};

@@ -270,6 +270,24 @@ Report Machine::takeReport() {
   return r;
 }
 
+std::string_view asyncKindName(AsyncKind kind) {
+  switch (kind) {
+  case AsyncKind::CpAsync: return "cp.async";
+  case AsyncKind::BulkCopy: return "bulk copy";
+  case AsyncKind::TensorCopy: return "tensor copy";
+  case AsyncKind::Wgmma: return "wgmma";
+  case AsyncKind::TcgenMma: return "tcgen05.mma";
+  case AsyncKind::TcgenCp: return "tcgen05.cp";
+  case AsyncKind::TcgenCommit: return "tcgen05.commit";
+  case AsyncKind::TcgenLd: return "tcgen05.ld";
+  case AsyncKind::TcgenSt: return "tcgen05.st";
+  case AsyncKind::MbarrierArrive: return "mbarrier arrival";
+  case AsyncKind::LaunchCancel: return "launch cancel";
+  case AsyncKind::StoreAsync: return "asynchronous store";
+  }
+  return "operation";
+}
+
 std::string Observer::sourceOf(const WarpRef &at) const {
   for (auto &d : machine->impl().devices)
     for (auto &l : d->impl().queue)

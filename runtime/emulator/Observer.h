@@ -105,6 +105,9 @@ enum class AsyncKind : uint8_t {
   StoreAsync, ///< st.async, red.async
 };
 
+/// "tensor copy", for reports.
+std::string_view asyncKindName(AsyncKind kind);
+
 struct AsyncEvent {
   WarpRef at;
   uint32_t lanes = 0;

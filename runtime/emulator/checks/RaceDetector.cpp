@@ -33,6 +33,8 @@ void RaceDetector::ctaStart(const WarpRef &at, unsigned warps) {
     clusters.clear();
     flagged.clear();
     refused.clear();
+    reported.clear();
+    found = 0;
     global.clear();
   }
   launch = at.launch;

@@ -47,7 +47,6 @@ public:
                          bool written) override;
   void ctaStart(const WarpRef &at, unsigned warps) override;
   void ctaEnd(const WarpRef &at) override;
-  unsigned findings() const { return found; }
 
 private:
   /// What reads without acquire brought, for a later fence.

@@ -25,13 +25,9 @@ std::string RaceDetector::describe(const Entry &e, const char *what) {
   if (block != blocks.end() && e.warp < block->second.warps.size())
     role = block->second.warps[e.warp].role;
   if (!e.lanes) {
-    static constexpr std::string_view names[] = {
-        "cp.async",    "bulk copy",        "tensor copy",    "wgmma",
-        "tcgen05.mma", "tcgen05.cp",       "tcgen05.commit", "tcgen05.ld",
-        "tcgen05.st",  "mbarrier arrival", "cancel request"};
     auto op = operations.find(e.when);
     out += " by the " +
-           std::string(op == operations.end() ? "operation" : names[size_t(op->second.kind)]);
+           std::string(op == operations.end() ? "operation" : asyncKindName(op->second.kind));
     if (role.empty() && op != operations.end())
       role = op->second.role;
   }

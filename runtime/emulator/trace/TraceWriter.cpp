@@ -22,14 +22,6 @@ static std::string quote(std::string_view s) {
   return out + "\"";
 }
 
-static std::string_view asyncName(AsyncKind k) {
-  static constexpr std::string_view names[] = {"cp.async",        "bulk copy",    "tensor copy",
-                                               "wgmma",           "tcgen05.mma",  "tcgen05.cp",
-                                               "tcgen05.commit",  "tcgen05.ld",   "tcgen05.st",
-                                               "mbarrier arrive", "launch cancel"};
-  return names[size_t(k)];
-}
-
 static std::string place(const WarpRef &at) {
   return ",\"pid\":" + std::to_string(at.ctaId) + ",\"tid\":" + std::to_string(at.warp);
 }
@@ -112,7 +104,7 @@ void TraceWriter::asyncComplete(const AsyncEvent &e, bool readsDone) {
   auto it = issued.find(e.op);
   if (it == issued.end())
     return;
-  std::string common = ",\"cat\":\"async\",\"name\":" + quote(asyncName(e.kind)) +
+  std::string common = ",\"cat\":\"async\",\"name\":" + quote(asyncKindName(e.kind)) +
                        ",\"id\":" + std::to_string(e.op) + place(e.at);
   emit("{\"ph\":\"b\"" + common + ",\"ts\":" + std::to_string(it->second) +
        ",\"args\":{\"line\":" + std::to_string(e.at.line) + "}}");

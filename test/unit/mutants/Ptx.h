@@ -39,6 +39,8 @@ public:
   void shift(std::string_view what, int bytes, int which = all);
   /// Exchanges the two coordinates of a tensor copy.
   void swapCoordinates(std::string_view what, int which = all);
+  /// Lines that hold `what`.
+  int count(std::string_view what) { return int(find(what, all).size()); }
   /// Removes the line with `what` closest to the anchor.
   void removeNext(std::string_view what, std::string_view anchor, int which = 0, bool after = true);
   /// Adds one to the constant at the end of the `what` closest to the anchor.

@@ -85,6 +85,13 @@ TEST(WarpgroupMutants, Multiply) {
        "a row of results goes to the next place",
        [](Ptx &p) { p.shift("stmatrix", 16, 0); },
        {"wrong result", "data race"}},
+      {plain,
+       "slots of results are overwritten after one look",
+       [](Ptx &p) {
+         for (int n = p.count(fence) - 1; n >= 0; --n)
+           p.lookOnce(fence, n);
+       },
+       {"data race"}},
       {residual,
        "no fence between writes and the store",
        [](Ptx &p) { p.remove(fence); },

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <optional>
+#include <thread>
 
 using namespace heddle::rt::test;
 using heddle::Tensor;
@@ -134,4 +135,126 @@ TEST_F(Emulator, names) {
               HasSubstr("got 'sms=0'"));
   EXPECT_THAT(heddle::Device::open("emulator:sm_80,speed=9").status().message(),
               HasSubstr("got 'speed=9'"));
+}
+
+namespace {
+
+/// Two ranks: one puts A into the mailbox of the other and raises a flag there, the other waits for
+/// the flag and doubles what came.
+class EmulatorGroup : public testing::Test {
+protected:
+  static constexpr int64_t count = 100;
+
+  void open(const std::string &options) {
+    for (auto &rank : ranks) {
+      auto opened = heddle::Device::open("emulator:sm_80,sms=1," + options);
+      ASSERT_TRUE(opened) << opened.status().text();
+      rank = std::move(*opened);
+    }
+    a = buffer(0, 3);
+    mailbox = buffer(1, 0);
+    flag = buffer(1, 0);
+    result = buffer(1, 0);
+  }
+
+  std::optional<heddle::Buffer> buffer(int rank, float value) {
+    auto made = ranks[rank]->alloc(count * 4);
+    EXPECT_TRUE(made);
+    std::vector<float> values(count, value);
+    EXPECT_TRUE(made->upload(values.data(), count * 4));
+    return std::move(*made);
+  }
+
+  /// The kernel with arguments a, b, d; thread in %r3, its element of each in %rd5 to %rd7.
+  heddle::Result<heddle::Kernel> load(int rank, const std::string &body) {
+    auto package = vectorAddPackage();
+    std::string &ptx = package.images[0]->ptx;
+    size_t from = ptx.find("ld.global.f32 %f1"), to = ptx.find("ret;", from);
+    ptx.replace(from, to - from, body);
+    ptx.replace(ptx.find(".pred %p;"), 9, ".pred %p, %q;");
+    auto bytes = bytesOf(package);
+    auto module = ranks[rank]->load(bytes.data(), bytes.size());
+    if (!module)
+      return module.status();
+    return module->kernel();
+  }
+
+  heddle::Status launch(int rank, const std::string &body) {
+    auto kernel = load(rank, body);
+    EXPECT_TRUE(kernel) << kernel.status().text();
+    auto vector = [](const heddle::Buffer &b) { return Tensor{HEDDLE_F32, b.data(), {count}, {}}; };
+    return rank == 0 ? kernel->launch({vector(*a), vector(*flag), vector(*mailbox)})
+                     : kernel->launch({vector(*mailbox), vector(*flag), vector(*result)});
+  }
+  heddle::Status send(const std::string &scope = "sys") {
+    return launch(0, "ld.global.f32 %f1, [%rd5];\nst.global.f32 [%rd7], %f1;\nbar.sync 0;\n"
+                     "setp.ne.u32 %q, %r3, 0;\n@%q ret;\nst.release." +
+                         scope + ".global.u32 [%rd2], 1;\n");
+  }
+  heddle::Status receive() {
+    return launch(
+        1, "WAIT: ld.acquire.sys.global.u32 %r2, [%rd2];\nsetp.eq.u32 %q, %r2, 0;\n@%q bra WAIT;\n"
+           "ld.global.f32 %f1, [%rd5];\nadd.f32 %f2, %f1, %f1;\nst.global.f32 [%rd7], %f2;\n");
+  }
+  void expectReceived() {
+    std::vector<float> got(count);
+    ASSERT_TRUE(result->download(got.data(), count * 4));
+    EXPECT_THAT(got, testing::Each(6.0f));
+  }
+
+  std::optional<heddle::Device> ranks[2];
+  std::optional<heddle::Buffer> a, mailbox, flag, result;
+};
+
+} // namespace
+
+TEST_F(EmulatorGroup, KernelsWaitForEachOther) {
+  open("group=wait,checks=races");
+  ASSERT_TRUE(receive());
+  ASSERT_TRUE(send());
+  heddle::Status status = ranks[0]->sync();
+  ASSERT_TRUE(status) << status.text();
+  expectReceived();
+}
+
+TEST_F(EmulatorGroup, EachRankHasItsThread) {
+  open("group=threads,seed=5");
+  heddle::Status sent, received;
+  std::thread first([&] {
+    received = receive();
+    if (received)
+      received = ranks[1]->sync();
+  });
+  std::thread second([&] {
+    sent = send();
+    if (sent)
+      sent = ranks[0]->sync();
+  });
+  first.join();
+  second.join();
+  ASSERT_TRUE(sent) << sent.text();
+  ASSERT_TRUE(received) << received.text();
+  expectReceived();
+}
+
+TEST_F(EmulatorGroup, TooSmallAScopeIsReported) {
+  open("group=scope,checks=races");
+  ASSERT_TRUE(receive());
+  ASSERT_TRUE(send("gpu"));
+  EXPECT_THAT(ranks[1]->sync().message(), HasSubstr("too small a scope"));
+  EXPECT_EQ(ranks[0]->check().code(), HEDDLE_DEVICE_LOST);
+}
+
+TEST_F(EmulatorGroup, ADeadlockIsReported) {
+  open("group=stuck");
+  ASSERT_TRUE(receive());
+  ranks[0].reset(); // nobody is left who could send
+  a.reset();
+  EXPECT_THAT(ranks[1]->sync().message(), HasSubstr("deadlock"));
+}
+
+TEST_F(EmulatorGroup, AllOpenItAlike) {
+  open("group=alike");
+  EXPECT_THAT(heddle::Device::open("emulator:sm_80,group=alike,seed=9").status().message(),
+              HasSubstr("that group 'alike' was opened with"));
 }

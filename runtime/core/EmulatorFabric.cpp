@@ -1,0 +1,142 @@
+//===- EmulatorFabric.cpp - emulated devices that run together ------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EmulatorFabric.h"
+#include "emulator/core/Sim.h"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+namespace heddle::rt {
+
+/// How long kernels of a group wait for a launch that somebody else has yet to make.
+static constexpr std::chrono::seconds patience(30);
+/// Warp instructions between two looks at what other threads want.
+static constexpr uint64_t turn = 4'000'000;
+
+static emu::MachineOptions machineOptions(const EmulatorSettings &settings) {
+  emu::MachineOptions options;
+  options.seed = settings.seed;
+  options.limits.maxInstructions = settings.limit;
+  return options;
+}
+
+EmulatorFabric::EmulatorFabric(const EmulatorSettings &settings)
+    : settings(settings), emulated(machineOptions(settings)) {
+  if (settings.races)
+    observers.add(races.emplace());
+  if (!settings.trace.empty())
+    observers.add(trace.emplace());
+  if (!observers.empty())
+    emulated.setObserver(&observers);
+}
+
+Status EmulatorFabric::join(const EmulatorSettings &settings,
+                            std::shared_ptr<EmulatorFabric> &fabric) {
+  if (settings.group.empty()) {
+    fabric = std::make_shared<EmulatorFabric>(settings);
+    return {};
+  }
+  static std::mutex groupsMutex;
+  static std::map<std::string, std::weak_ptr<EmulatorFabric>> groups;
+  std::lock_guard guard(groupsMutex);
+  std::weak_ptr<EmulatorFabric> &known = groups[settings.group];
+  fabric = known.lock();
+  if (!fabric) {
+    fabric = std::make_shared<EmulatorFabric>(settings);
+    known = fabric;
+    return {};
+  }
+  const EmulatorSettings &first = fabric->settings;
+  if (first.seed != settings.seed || first.limit != settings.limit ||
+      first.races != settings.races || first.trace != settings.trace)
+    return Status::error(HEDDLE_INVALID_ARGUMENT,
+                         text("expected the seed, limit, checks and trace that group '",
+                              settings.group, "' was opened with"));
+  return {};
+}
+
+emu::Device &EmulatorFabric::add(const EmulatorSettings &of) {
+  Lock held = lock();
+  devices.push_back(&emulated.addDevice(*of.target, of.multiprocessors));
+  ++open;
+  return *devices.back();
+}
+
+void EmulatorFabric::leave() {
+  Lock held = lock();
+  --open;
+  changed.notify_all();
+}
+
+emu::Device *EmulatorFabric::owner(uint64_t address) const {
+  const uint64_t index = (address - emu::deviceBase) / emu::deviceStride;
+  return address >= emu::deviceBase && index < devices.size() ? devices[index] : nullptr;
+}
+
+void EmulatorFabric::run(bool othersMayHelp, emu::RunState &state) {
+  emulated.options().externalAgents = othersMayHelp;
+  state = emulated.run(settings.group.empty() ? 0 : turn);
+  if (state != emu::RunState::Done && state != emu::RunState::Failed)
+    return;
+  emu::Report report = emulated.takeReport();
+  if (state == emu::RunState::Failed || !report.ok)
+    failed = text("'", lastEntry, "': ", report.errors.empty() ? "it did not end" : report.text());
+}
+
+Status EmulatorFabric::launched(Lock &held, emu::Device &device, const std::string &entry) {
+  lastEntry = entry;
+  ++launches;
+  changed.notify_all();
+  if (settings.group.empty())
+    drain(held, device);
+  std::string problem;
+  if (settings.group.empty() && trace && !trace->write(settings.trace, &problem))
+    return Status::error(HEDDLE_DEVICE_ERROR, problem);
+  return {};
+}
+
+void EmulatorFabric::drain(Lock &held, emu::Device &device) {
+  bool othersMayHelp = open > 1;
+  auto deadline = std::chrono::steady_clock::now() + patience;
+  if (device.impl().queue.empty())
+    return;
+  while (!device.impl().queue.empty() && failed.empty()) {
+    emu::RunState state;
+    run(othersMayHelp, state);
+    if (state == emu::RunState::Done)
+      break;
+    if (state == emu::RunState::Budget) {
+      held.unlock(); // let others launch
+      std::this_thread::yield();
+      held.lock();
+      continue;
+    }
+    // Idle. Whoever could change that waits itself, or does not come.
+    const bool allWait = waiting + 1 >= open;
+    if (allWait || std::chrono::steady_clock::now() > deadline) {
+      othersMayHelp = false;
+      continue;
+    }
+    const uint64_t seen = launches;
+    const unsigned then = open;
+    ++waiting;
+    changed.wait_for(held, std::chrono::milliseconds(50), [&] {
+      return launches != seen || !failed.empty() || open != then || waiting >= open;
+    });
+    --waiting;
+    if (launches != seen)
+      deadline = std::chrono::steady_clock::now() + patience;
+  }
+  changed.notify_all();
+  std::string problem;
+  if (!settings.group.empty() && trace && !trace->write(settings.trace, &problem) && failed.empty())
+    failed = problem;
+}
+
+} // namespace heddle::rt
