@@ -82,6 +82,9 @@ RaceDetector::Verdict RaceDetector::order(const Entry &before, const Entry &now,
         known.all.knows(component(before.ctaId, Part::Threads, before.warp), before.when, others);
   } else {
     ordered = completionKnown(before, known.all, owner);
+    // Who only writes need not see what the operation wrote, only that it is over.
+    if (!ordered && now.write && !now.atomic)
+      ordered = completionKnown(before, known.over, owner);
     if (!ordered && now.lanes == 0 && before.ctaId == now.ctaId) {
       // Matrix instructions and tensor memory copies of one warp, and wgmmas of a
       // warpgroup, run in the order of issue.

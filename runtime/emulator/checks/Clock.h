@@ -63,27 +63,32 @@ private:
 };
 
 /// A clock, which generic writes it knows with a fence.proxy.async after them ([0]
-/// shared memory, [1] global memory), and which tensor-memory operations it knows with a
-/// tcgen05.fence::before_thread_sync or a commit after them.
+/// shared memory, [1] global memory), which tensor-memory operations it knows with a
+/// tcgen05.fence::before_thread_sync or a commit after them, and which asynchronous operations it
+/// knows to be over, though maybe not to have their writes visible: relaxed arrivals and waits pass
+/// that on.
 struct Clocks {
-  Clock all, proxy[2], tensor;
+  Clock all, proxy[2], tensor, over;
   void join(const Clocks &other) {
     all.join(other.all);
     proxy[0].join(other.proxy[0]);
     proxy[1].join(other.proxy[1]);
     tensor.join(other.tensor);
+    over.join(other.over);
   }
   void meet(const Clocks &other) {
     all.meet(other.all);
     proxy[0].meet(other.proxy[0]);
     proxy[1].meet(other.proxy[1]);
     tensor.meet(other.tensor);
+    over.meet(other.over);
   }
   void clear() {
     all.clear();
     proxy[0].clear();
     proxy[1].clear();
     tensor.clear();
+    over.clear();
   }
 };
 

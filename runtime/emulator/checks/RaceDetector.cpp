@@ -234,12 +234,14 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
       checkVisible(e, b, op);
       b.arriving.join(op.known);
       if (e.kind == SyncKind::MbarArrive) {
-        if (op.kind == AsyncKind::TcgenCommit) {
-          b.arriving.all.raise(component(op.at.ctaId, Part::Tcgen, op.at.warp), e.op);
-          b.arriving.tensor.raise(component(op.at.ctaId, Part::Tcgen, op.at.warp), e.op);
-        } else {
-          b.arriving.all.raiseLanes(component(op.at.ctaId, Part::CpAsync, op.at.warp), e.op,
-                                    op.lanes);
+        const bool commit = op.kind == AsyncKind::TcgenCommit;
+        const uint64_t done =
+            component(op.at.ctaId, commit ? Part::Tcgen : Part::CpAsync, op.at.warp);
+        for (Clock *clock : {&b.arriving.all, &b.arriving.over, &b.arriving.tensor}) {
+          if (commit)
+            clock->raise(done, e.op);
+          else
+            clock->raiseLanes(done, e.op, op.lanes);
         }
         return;
       }
@@ -255,17 +257,24 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
     initKnown();
     if (w && isRelease(e.sem))
       publish(e.at, *w, e.lanes, b.arriving);
+    else if (w)
+      for (const Lanes &g : w->lanes)
+        if (g.mask & e.lanes)
+          b.arriving.over.join(g.known.over);
     return;
   case SyncKind::MbarPhase:
     b.complete.join(b.arriving);
     b.arriving.clear();
     b.last = b.first + e.phase + 1;
     b.complete.all.raise(key, b.last);
+    b.complete.over.raise(key, b.last);
     return;
   case SyncKind::MbarWait:
     initKnown();
     if (w && isAcquire(e.sem))
       acquire(*w, e.lanes, b.complete);
+    else if (w)
+      each(*w, e.lanes, [&](Lanes &g) { g.known.over.join(b.complete.over); });
     return;
   case SyncKind::MbarNoWait:
     return initKnown();
@@ -410,9 +419,11 @@ void RaceDetector::wait(const WaitEvent &e) {
   const bool collective = part == Part::Wgmma || part == Part::TcgenLd || part == Part::TcgenSt;
   each(*w, e.lanes, [&](Lanes &g) {
     const uint32_t lanes = collective ? ~0u : g.mask;
-    g.known.all.raiseLanes(component(e.at.ctaId, part, e.at.warp), latest, lanes);
-    if (part == Part::Bulk)
-      g.known.all.raiseLanes(component(e.at.ctaId, Part::BulkRead, e.at.warp), latest, lanes);
+    for (Clock *clock : {&g.known.all, &g.known.over}) {
+      clock->raiseLanes(component(e.at.ctaId, part, e.at.warp), latest, lanes);
+      if (part == Part::Bulk)
+        clock->raiseLanes(component(e.at.ctaId, Part::BulkRead, e.at.warp), latest, lanes);
+    }
   });
 }
 

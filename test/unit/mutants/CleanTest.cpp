@@ -25,6 +25,30 @@ TEST(MutantKernels, AreCleanAsTheyAre) {
     }
 }
 
+TEST(MutantKernels, AreCleanInClusters) {
+  for (const char *target : {"sm_90a", "sm_100a"}) {
+    auto form = loadForm(packageFor("clusters"), "known", target);
+    ASSERT_TRUE(form);
+    for (uint64_t seed = 0; seed < 4; ++seed)
+      EXPECT_EQ(runForm(*form, {{"M", 392}}, seed), "") << target << ", seed " << seed;
+  }
+}
+
+// A slot that the tensor cores have read may be given back by a relaxed arrival: nothing that a
+// thread wrote needs to become visible, only the end of the reads counts.
+TEST(MutantKernels, RelaxedReleasesOfAsynchronousReadsAreClean) {
+  auto form = loadForm(packageFor("kernels"), "plain", "sm_90a");
+  ASSERT_TRUE(form);
+  Ptx ptx(form->ptx(), form->variant().entry);
+  ptx.relaxArrival("wgmma.wait_group.sync.aligned 1");
+  ptx.relaxArrival("wgmma.wait_group.sync.aligned 0");
+  ptx.relaxWait("mbarrier.arrive.expect_tx");
+  ASSERT_EQ(ptx.problem(), "");
+  form->ptx() = ptx.text();
+  for (uint64_t seed = 0; seed < 4; ++seed)
+    EXPECT_EQ(runForm(*form, sizesFor({"sm_90a"}), seed), "") << "seed " << seed;
+}
+
 // Without the pass that derives fences every kernel that needs some is reported for lacking them.
 // Where threads fill and empty all slots and mma.sync reads them, nothing leaves the generic proxy:
 // sm_80, sm_89, and on sm_120a what does not store by tensor copies.

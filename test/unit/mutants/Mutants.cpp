@@ -56,10 +56,6 @@ Mutants producerMutants(const Where &w, const std::string &firstUse) {
        [](Ptx &p) { p.flipParity(expectTx); },
        {"deadlock"}},
       {w,
-       "the producer acquires nothing by its wait",
-       [](Ptx &p) { p.relaxWait(expectTx); },
-       {"data race"}},
-      {w,
        "bytes are not announced",
        [](Ptx &p) {
          p.replace(expectTx + ".shared.b64 _, ", "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 ");

@@ -54,8 +54,12 @@ std::string runForm(const Form &form, const std::map<std::string, int64_t> &size
   if (!file)
     return "package: " + file.error().message;
   Options options;
-  options.device = "emulator:" + form.package.kernels[0]->variants[0]->target +
-                   ",checks=races,sms=1,limit=1000000,seed=" + std::to_string(seed);
+  const pkg::VariantT &variant = *form.package.kernels[0]->variants[0];
+  // One multiprocessor for each block of a cluster.
+  const uint32_t sms = variant.cluster[0] * variant.cluster[1] * variant.cluster[2];
+  options.device = "emulator:" + variant.target +
+                   ",checks=races,limit=1000000,sms=" + std::to_string(sms) +
+                   ",seed=" + std::to_string(seed);
   options.sizes = sizes;
   options.threads = 1;
   options.quiet = true;

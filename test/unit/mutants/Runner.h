@@ -27,8 +27,8 @@ struct Form {
 std::unique_ptr<Form> loadForm(const std::string &path, const std::string &kernel,
                                const std::string &target, unsigned variant = 0);
 
-/// Runs once with all checks on one multiprocessor. "" when the results are right, else what the
-/// emulator reports, or "wrong result" with what differs.
+/// Runs once with all checks on as few multiprocessors as the kernel can do with. "" when the
+/// results are right, else what the emulator reports, or "wrong result" with what differs.
 std::string runForm(const Form &form, const std::map<std::string, int64_t> &sizes, uint64_t seed);
 
 } // namespace heddle::mutants
