@@ -349,10 +349,10 @@ void RaceDetector::makeVisible(const FenceEvent &e) {
   });
 }
 
-void RaceDetector::checkVisible(const SyncEvent &e, Barrier &b, const Operation &op) {
-  const bool asyncProxy = op.kind == AsyncKind::BulkCopy || op.kind == AsyncKind::TensorCopy ||
-                          op.kind == AsyncKind::TcgenCommit;
-  if (b.visible || !b.initialised || !asyncProxy)
+/// The initialisation must be ordered before what an operation does to the mbarrier, and shown to
+/// the async proxy.
+void RaceDetector::checkVisible(const SyncEvent &e, Barrier &b, Operation &op) {
+  if (!b.initialised)
     return;
   Entry now;
   now.ctaId = op.at.ctaId;
@@ -361,13 +361,19 @@ void RaceDetector::checkVisible(const SyncEvent &e, Barrier &b, const Operation 
   now.loc = op.at.loc;
   now.when = e.op;
   now.write = true;
-  now.asyncProxy = true;
+  Verdict v = order(b.init, now, {op.known, op.tensor, op.memo}, Space::Shared, e.owner);
+  const bool asyncProxy = op.kind == AsyncKind::BulkCopy || op.kind == AsyncKind::TensorCopy ||
+                          op.kind == AsyncKind::TcgenCommit;
+  if (v == Verdict::Ordered && asyncProxy && !b.visible)
+    v = Verdict::NoProxyFence;
+  if (v == Verdict::Ordered)
+    return;
   AccessEvent a;
   a.at = e.at;
   a.op = e.op;
   a.space = Space::Shared;
   a.bytes = 8;
-  reportRace(a, b.init, now, Verdict::NoProxyFence, e.address, e.owner, true);
+  reportRace(a, b.init, now, v, e.address, e.owner, true);
 }
 
 void RaceDetector::asyncIssue(const AsyncEvent &e) {

@@ -147,7 +147,7 @@ private:
   void reportRace(const AccessEvent &e, const checks::Entry &before, const checks::Entry &now,
                   Verdict v, uint64_t address, uint64_t owner, bool mbarrier = false);
   void makeVisible(const FenceEvent &e);
-  void checkVisible(const SyncEvent &e, Barrier &b, const Operation &op);
+  void checkVisible(const SyncEvent &e, Barrier &b, Operation &op);
   std::string describe(const checks::Entry &e, const char *what = nullptr);
 
   std::map<uint64_t, Block> blocks; ///< by ctaId

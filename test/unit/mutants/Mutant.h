@@ -17,6 +17,7 @@ namespace heddle::mutants {
 struct Where {
   std::string target, kernel = "plain";
   unsigned variant = 0;
+  std::string package = "kernels";
 };
 
 struct Mutant {
@@ -33,6 +34,8 @@ using Mutants = std::vector<Mutant>;
 inline std::map<std::string, int64_t> sizesFor(const Where &where) {
   if (where.kernel == "known")
     return {{"M", 392}};
+  if (where.kernel == "blocks")
+    return {{"M", 136}};
   if (where.variant)
     return {{"M", 131}, {"N", 141}, {"K", 397}};
   return {{"M", 136}, {"N", 264}, {"K", 448}};

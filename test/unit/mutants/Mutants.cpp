@@ -12,7 +12,8 @@ void expectReported(const Mutants &mutants) {
   for (const Mutant &m : mutants) {
     SCOPED_TRACE(m.where.target + " " + m.where.kernel + " variant " +
                  std::to_string(m.where.variant) + ": " + m.name);
-    auto form = loadForm(packageFor("kernels"), m.where.kernel, m.where.target, m.where.variant);
+    auto form =
+        loadForm(packageFor(m.where.package), m.where.kernel, m.where.target, m.where.variant);
     ASSERT_TRUE(form);
     if (m.change) {
       Ptx ptx(form->ptx(), form->variant().entry);
