@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE][,group=NAME]":
-// executes the PTX of a package on the CPU. limit=N ends a launch after so many warp
+// "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE][,stats=FILE]
+// [,threads=N][,group=NAME]": executes the PTX of a package on the CPU. limit=N ends a launch after so many warp
 // instructions; checks=races reports data races (slower); trace=FILE writes what every
-// warp, copy and matrix instruction did, for Perfetto, after each launch. Devices of one
-// process with the same group= share their memory and run together.
+// warp, copy and matrix instruction did, for Perfetto, after each launch; stats=FILE counts by
+// role (JSON when the name ends in .json, "-" is standard output); threads=N is host
+// threads for the blocks of a kernel, where nothing observes it. Devices of one process with the same group= share their memory and run together.
 // Work runs at once, in the calling thread, or in a group when somebody waits; what a
 // kernel does wrong is reported as on a GPU, by the next sync or check, and for good.
 // Streams and events exist so that programs need no second path; an event's time is that
@@ -327,7 +328,7 @@ Status EmulatorDevice::launch(Entry &entry, const LaunchDesc &launch, Stream) {
   if (!device.enqueue(e.module, e.desc.name, std::move(config), &error))
     return Status::error(HEDDLE_DEVICE_ERROR, text("cannot launch '", e.desc.name, "' on ",
                                                    deviceInfo.name, ": ", error.text()));
-  return fabric->launched(lock, device, e.desc.name);
+  return fabric->launched(lock, device, *e.module, e.desc.name);
 }
 
 class EmulatorBackend final : public Backend {
@@ -384,10 +385,15 @@ Status EmulatorBackend::parse(std::string_view which, Settings &settings) {
       settings.group = std::string(value);
     else if (key == "trace" && !value.empty())
       settings.trace = std::string(value);
+    else if (key == "stats" && !value.empty())
+      settings.stats = std::string(value);
+    else if (valid && key == "threads" && number >= 1 && number <= 1024)
+      settings.threads = unsigned(number);
     else
       return Status::error(HEDDLE_INVALID_ARGUMENT,
                            text("expected seed=<number>, sms=<1 to 1024>, checks=<races or none>, "
-                                "limit=<instructions>, group=<name> or trace=<file>, got '",
+                                "limit=<instructions>, group=<name>, trace=<file>, "
+                                "stats=<file> or threads=<1 to 1024>, got '",
                                 option, "'"));
   }
   return {};

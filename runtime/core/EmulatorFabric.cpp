@@ -32,6 +32,8 @@ EmulatorFabric::EmulatorFabric(const EmulatorSettings &settings)
     observers.add(races.emplace());
   if (!settings.trace.empty())
     observers.add(trace.emplace());
+  if (!settings.stats.empty())
+    observers.add(stats.emplace());
   if (!observers.empty())
     emulated.setObserver(&observers);
 }
@@ -54,9 +56,10 @@ Status EmulatorFabric::join(const EmulatorSettings &settings,
   }
   const EmulatorSettings &first = fabric->settings;
   if (first.seed != settings.seed || first.limit != settings.limit ||
-      first.races != settings.races || first.trace != settings.trace)
+      first.races != settings.races || first.trace != settings.trace ||
+      first.stats != settings.stats)
     return Status::error(HEDDLE_INVALID_ARGUMENT,
-                         text("expected the seed, limit, checks and trace that group '",
+                         text("expected the seed, limit, checks, trace and stats that group '",
                               settings.group, "' was opened with"));
   return {};
 }
@@ -89,14 +92,19 @@ void EmulatorFabric::run(bool othersMayHelp, emu::RunState &state) {
     failed = text("'", lastEntry, "': ", report.errors.empty() ? "it did not end" : report.text());
 }
 
-Status EmulatorFabric::launched(Lock &held, emu::Device &device, const std::string &entry) {
+Status EmulatorFabric::launched(Lock &held, emu::Device &device, const emu::Module &module,
+                                const std::string &entry) {
   lastEntry = entry;
+  if (stats)
+    stats->begin(module, entry);
   ++launches;
   changed.notify_all();
   if (settings.group.empty())
     drain(held, device);
   std::string problem;
   if (settings.group.empty() && trace && !trace->write(settings.trace, &problem))
+    return Status::error(HEDDLE_DEVICE_ERROR, problem);
+  if (settings.group.empty() && stats && !stats->write(settings.stats, &problem))
     return Status::error(HEDDLE_DEVICE_ERROR, problem);
   return {};
 }

@@ -17,6 +17,7 @@
 #include "Status.h"
 #include "emulator/Emulator.h"
 #include "emulator/checks/RaceDetector.h"
+#include "emulator/stats/Collector.h"
 #include "emulator/trace/Fanout.h"
 #include "emulator/trace/TraceWriter.h"
 
@@ -36,6 +37,8 @@ struct EmulatorSettings {
   uint64_t limit = 0;           ///< warp instructions of a launch, 0: any number
   bool races = false;           ///< report data races
   std::string trace;            ///< file of the trace; empty: none
+  std::string stats;            ///< file of the statistics; empty: none
+  unsigned threads = 0;         ///< host threads; 0: one a core
   std::string group;            ///< empty: alone
 };
 
@@ -55,7 +58,8 @@ public:
   /// Over the machine, its devices and all that follows.
   Lock lock() { return Lock(mutex); }
   /// After a launch was queued: runs it, or leaves it to who waits.
-  Status launched(Lock &lock, emu::Device &device, const std::string &entry);
+  Status launched(Lock &lock, emu::Device &device, const emu::Module &module,
+                  const std::string &entry);
   /// Runs until nothing is queued on `device`. In a group it waits for the launches of other
   /// devices that kernels here wait for, unless those wait as well: that is a deadlock. With `lock`
   /// held, released while it waits.
@@ -80,6 +84,7 @@ private:
   std::string lastEntry;
   std::optional<emu::RaceDetector> races;
   std::optional<emu::TraceWriter> trace;
+  std::optional<emu::Collector> stats;
   emu::Fanout observers;
 };
 

@@ -217,7 +217,7 @@ void addArithmetic(std::vector<Case> &cases) {
   add(cases, "approx",
       {{"ex2.approx.f32 %f0, %f1;", {Word::F32Near}, Rel, 0x1p-21},
        {"ex2.approx.ftz.f32 %f0, %f1;", {F}, Rel, 0x1p-21},
-       {"lg2.approx.f32 %f0, %f1;", {F}, Rel, 0x1p-20},
+       {"lg2.approx.f32 %f0, %f1;", {F}, Compare::F32Log, 0x1p-21},
        {"rcp.approx.f32 %f0, %f1;", {F}, Rel, 0x1p-22},
        {"rcp.approx.ftz.f32 %f0, %f1;", {F}, Rel, 0x1p-22},
        {"rsqrt.approx.f32 %f0, %f1;", {F}, Rel, 0x1p-21},

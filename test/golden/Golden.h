@@ -37,6 +37,7 @@ enum class Compare : uint8_t {
   Bits,
   F32,    ///< within tolerance * the largest magnitude of the case
   F32Rel, ///< within tolerance of each value
+  F32Log, ///< as F32Rel, values below 1 as if they were 1: near 1 a logarithm has an absolute error
   F16x2, BF16x2, ///< as F32Rel, both halves
 };
 

@@ -82,9 +82,11 @@ void wgmma(std::vector<Case> &cases, const Wgmma &w, const std::string &suffix, 
            "wgmma.fence.sync.aligned;\n";
   const char *reg = w.half ? "%r" : "%f";
   const unsigned first = w.half ? 40 : 1;
-  for (unsigned i = 0; i < repeat; ++i) // the second one accumulates
-    x.body += std::string("setp.") + (i ? "eq" : "ne") + ".u32 %p2, %r20, %r20;\nwgmma.mma_async.sync.aligned.m64n16k" + std::to_string(w.k) + "." + w.types + " " +
-              list(reg, first, regs) + ", " + (w.registersA ? list("%r", 1, 4) : "%d2") + ", %d3, %p2, 1, " + (i ? "-1" : "1") +
+  // Each one accumulates other rows of A; every third is subtracted.
+  for (unsigned i = 0; i < repeat; ++i)
+    x.body += std::string(i && !w.registersA ? "add.u64 %d2, %d2, 64;\n" : "") + "setp." + (i ? "eq" : "ne") +
+              ".u32 %p2, %r20, %r20;\nwgmma.mma_async.sync.aligned.m64n16k" + std::to_string(w.k) + "." + w.types + " " + list(reg, first, regs) + ", " +
+              (w.registersA ? list("%r", 1, 4) : "%d2") + ", %d3, %p2, 1, " + (i % 3 == 1 ? "-1" : "1") +
               (two ? std::string(w.registersA ? "" : w.transA ? ", 1" : ", 0") + (w.transB ? ", 1" : ", 0") : "") + ";\n";
   x.body += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" + stores(reg, first, x.outWords);
   cases.push_back(std::move(x));
@@ -126,8 +128,8 @@ void addMatrix(std::vector<Case> &cases) {
   }
   wgmma(cases, {"f32.f16.f16", 16, W::F16x2Near, 128}, "/near", C::F32, 0x1p-20);
   wgmma(cases, {"f32.tf32.tf32", 8, W::F32Near, 128}, "/near", C::F32, 0x1p-20);
-  wgmma(cases, {"f32.bf16.bf16", 16, W::BF16x2Ints, 128, false, false, true}, "/ints", C::Bits, 0);
-  wgmma(cases, {"f32.e4m3.e4m3", 32, W::E4M3x4Ints, 128, false, false, true}, "/ints", C::Bits, 0);
+  wgmma(cases, {"f32.bf16.bf16", 16, W::BF16x2Ints, 128, false, false, true}, "/ints", C::Bits, 0, 3);
+  wgmma(cases, {"f32.e4m3.e4m3", 32, W::E4M3x4Ints, 128, false, false, true}, "/ints", C::Bits, 0, 3);
   Wgmma half{"f16.f16.f16", 16, W::F16x2Ints, 128};
   half.half = true;
   wgmma(cases, half, "/ints", C::Bits, 0);

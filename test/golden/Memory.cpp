@@ -119,7 +119,7 @@ void addClusters(std::vector<Case> &cases) {
   const std::string meet = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
   add("cluster/mapa", init + fill(0) + meet + "mov.u32 %r1, %cluster_ctarank;\nxor.b32 %r1, %r1, 1;\nmapa.shared::cluster.u32 %r2, %r22, %r1;\nld.shared::cluster.u32 %r10, [%r2];\n"
                                               "mov.u32 %r11, %cluster_ctarank;\nmov.u32 %r12, %clusterid.x;\nmov.u32 %r13, %cluster_nctarank;\nst.global.v4.u32 [%d61], {%r10, %r11, %r12, %r13};\n" + meet);
-  add("cluster/atomics", init + "st.shared.v4.u32 [%r20], {%r0, %r0, %r0, %r0};\n" + fill(0) + meet + "mov.u32 %r1, %cluster_ctarank;\nxor.b32 %r1, %r1, 1;\nmapa.shared::cluster.u32 %r2, %r20, %r1;\n"
+  add("cluster/atomics", init + fill(0) + meet + "mov.u32 %r1, %cluster_ctarank;\nxor.b32 %r1, %r1, 1;\nmapa.shared::cluster.u32 %r2, %r20, %r1;\n"
                          "red.relaxed.cluster.shared::cluster.add.u32 [%r2], %r62;\nred.relaxed.cluster.shared::cluster.max.u32 [%r2+4], %r63;\nred.relaxed.cluster.shared::cluster.xor.b32 [%r2+8], %r63;\n" + meet + dump(0));
   // Each block gets the other's bytes; remote arrivals and bytes complete the phase.
   add("cluster/copy", init + fill(1024) + "@%p1 bra B;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\nB: fence.proxy.async.shared::cta;\n" + meet + "@%p1 bra W;\nmbarrier.arrive.expect_tx.shared.b64 %d10, [smem], 1024;\n"
@@ -128,12 +128,12 @@ void addClusters(std::vector<Case> &cases) {
   add("cluster/multicast", barrier(1024) + "W: " + meet + "@%p1 bra V;\nmov.u32 %r1, %cluster_ctarank;\nsetp.ne.u32 %p4, %r1, 0;\n@%p4 bra V;\nmov.u16 %h1, 3;\n"
                            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r20+1024], [%d63], 1024, [%r20], %h1;\n"
                            "V: mbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra V;\n" + dump(1024) + "\n" + meet);
-  add("cluster/st.async", init + "st.shared.v4.u32 [%r20+1024], {%r0, %r0, %r0, %r0};\n@%p1 bra B;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 %d10, [smem], 1024;\nB: " + meet +
+  add("cluster/st.async", init + "@%p1 bra B;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 %d10, [smem], 1024;\nB: " + meet +
                           "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d60];\nmov.u32 %r1, %cluster_ctarank;\nxor.b32 %r1, %r1, 1;\nmapa.shared::cluster.u32 %r2, %r20, %r1;\nshl.b32 %r21, %r62, 4;\nadd.u32 %r3, %r2, %r21;\n"
                           "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r3+1024], {%r10, %r11, %r12, %r13}, [%r2];\n" + wait + dump(1024) + "\n" + meet);
   for (const char *op : {"add.u32", "add.u64", "min.s32", "max.u32", "inc.u32", "dec.u32", "and.b32", "or.b32", "xor.b32"})
     add(std::string("cluster/red.async.") + op,
-        init + "mov.u32 %r9, 77;\nst.shared.v4.u32 [%r20+1024], {%r9, %r9, %r9, %r9};\n@%p1 bra B;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 %d10, [smem], " +
+        init + "@%p1 bra B;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\nmbarrier.arrive.expect_tx.shared.b64 %d10, [smem], " +
             (std::string(op).find("64") != std::string::npos ? "512" : "256") + ";\nB: " + fill(1024) + meet +
             "ld.global.u64 %d1, [%d60];\ncvt.u32.u64 %r10, %d1;\nmov.u32 %r1, %cluster_ctarank;\nxor.b32 %r1, %r1, 1;\nmapa.shared::cluster.u32 %r2, %r20, %r1;\nshl.b32 %r21, %r62, 4;\nadd.u32 %r3, %r2, %r21;\n"
             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + op + " [%r3+1024], " + (std::string(op).find("64") != std::string::npos ? "%d1" : "%r10") + ", [%r2];\n" + wait + dump(1024) + "\n" + meet);

@@ -163,6 +163,7 @@ std::string difference(const Case &c, std::vector<uint32_t> got, const Result &k
     case Compare::Bits: ok = got[i] == want[i]; break;
     case Compare::F32: within(g, w, most); break;
     case Compare::F32Rel: within(g, w, std::fabs(w)); break;
+    case Compare::F32Log: within(g, w, std::max(std::fabs(w), 1.0)); break;
     case Compare::F16x2:
     case Compare::BF16x2:
       for (unsigned h = 0; h < 2; ++h) {

@@ -147,15 +147,19 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", o.threads, "CPU threads for filling and checking")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--stats", o.stats,
+                 "On an emulated device: write instructions, bytes, bank conflicts and waits of each\n"
+                 "role to a file (JSON when its name ends in .json; - is standard output)")
+      ->type_name("FILE");
   app.add_flag("--json", o.json, "Print one JSON object");
   app.add_flag("--quiet", o.quiet, "Print no progress");
 }
 
-/// What --checks and --trace ask for is part of the device's name.
+/// What --checks, --trace and --stats ask for is part of the device's name.
 void addDeviceOptions(Options &o) {
-  if (o.checks.empty() && o.trace.empty())
+  if (o.checks.empty() && o.trace.empty() && o.stats.empty())
     return;
-  const char *option = o.checks.empty() ? "--trace" : "--checks";
+  const char *option = !o.checks.empty() ? "--checks" : !o.trace.empty() ? "--trace" : "--stats";
   if (!o.device.starts_with("emulator:"))
     throw CLI::ValidationError(option, "expected an emulated device, e.g. "
                                        "--device=emulator:sm_90a, got '" +
@@ -163,10 +167,15 @@ void addDeviceOptions(Options &o) {
   if (o.trace.find(',') != std::string::npos)
     throw CLI::ValidationError("--trace",
                                "expected a file name without commas, got '" + o.trace + "'");
+  if (o.stats.find(',') != std::string::npos)
+    throw CLI::ValidationError("--stats",
+                               "expected a file name without commas, got '" + o.stats + "'");
   if (!o.checks.empty())
     o.device += ",checks=" + o.checks;
   if (!o.trace.empty())
     o.device += ",trace=" + o.trace;
+  if (!o.stats.empty())
+    o.device += ",stats=" + o.stats;
 }
 
 } // namespace

@@ -55,6 +55,7 @@ struct Options {
   int variant = 0; ///< 0: any
   int multiprocessors = 0;
   unsigned threads = 0; ///< for filling and checking; 0: all cores
+  std::string stats; ///< file for what the emulator counted; empty: none
   bool json = false, quiet = false;
 };
 

@@ -81,6 +81,8 @@ void intToInt(Warp &w, const Instr &i) {
 
 void floatToInt(Warp &w, const Instr &i) {
   forLanes(w.exec, [&](int l) {
+    if (i.ty2 == Ty::F64 && tyBits(i.ty) == 32 && std::isnan(readFloat(w, i, l)))
+      return writeInt(w, i, l, 0x80000000); // as an H200 does; from narrower floats it is 0
     writeInt(w, i, l, tensor::cvtFloatToInt(readFloat(w, i, l), tyBits(i.ty), tySigned(i.ty), Round(i.round)));
   });
 }
@@ -90,7 +92,7 @@ void writeFloat(Warp &w, const Instr &i, int l, double v) {
   case Ty::F32: {
     float f = float(v); // exact, or rounded before
     if ((i.mode & Sat))
-      f = f != f ? 0.0f : std::min(std::max(f, 0.0f), 1.0f);
+      f = f > 0.0f ? std::min(f, 1.0f) : 0.0f; // NaN and -0 too
     if (i.mode & Ftz)
       f = tensor::flush(f);
     lanes32(w, i.d)[l] = f != f ? tensor::canonicalNaN32 : std::bit_cast<uint32_t>(f);
@@ -101,7 +103,7 @@ void writeFloat(Warp &w, const Instr &i, int l, double v) {
     break;
   default: {
     if (i.mode & Sat)
-      v = v != v ? 0.0 : std::min(std::max(v, 0.0), 1.0);
+      v = v > 0.0 ? std::min(v, 1.0) : 0.0;
     EncodeOptions o{Round(i.round), bool(i.mode & SatFinite), bool(i.mode & Relu)};
     lanes32(w, i.d)[l] = tensor::encode(i.ty == Ty::F16 ? Elem::F16 : Elem::BF16, v, o);
     break;
@@ -130,10 +132,36 @@ void intToFloat(Warp &w, const Instr &i) {
   });
 }
 
+/// What an H200 makes of a NaN: conversions with f64 and from bf16 keep the leading bits of its
+/// fraction and make it quiet; the others give the canonical NaN. False: v is no such NaN.
+bool keepNaN(Warp &w, const Instr &i, int l, double v) {
+  if (!std::isnan(v) || (i.mode & (Sat | Relu | SatFinite | Integral)))
+    return false;
+  if (i.ty == Ty::F32 && i.ty2 == Ty::BF16) {
+    lanes32(w, i.d)[l] = (lanes32(w, i.a)[l] & 0xffff) << 16 | 0x400000;
+    return true;
+  }
+  if (i.ty2 == Ty::F64 && i.ty != Ty::F64) {
+    const uint64_t b = lanes64(w, i.a)[l], sign = b >> 63, fraction = b & 0xfffffffffffff;
+    lanes32(w, i.d)[l] = i.ty == Ty::F32   ? uint32_t(sign << 31 | 0x7fc00000 | fraction >> 29)
+                         : i.ty == Ty::F16 ? uint32_t(sign << 15 | 0x7e00 | fraction >> 42)
+                                           : uint32_t(sign << 15 | 0x7fc0 | fraction >> 45);
+    return true;
+  }
+  if (i.ty == Ty::F64 && i.ty2 == Ty::F16) {
+    const uint64_t b = lanes32(w, i.a)[l] & 0xffff;
+    lanes64(w, i.d)[l] = (b >> 15) << 63 | uint64_t(0x7ff8) << 48 | (b & 0x3ff) << 42;
+    return true;
+  }
+  return false;
+}
+
 void floatToFloat(Warp &w, const Instr &i) {
   Round r = Round(i.round);
   forLanes(w.exec, [&](int l) {
     double v = readFloat(w, i, l);
+    if (keepNaN(w, i, l, v))
+      return;
     if (i.mode & Integral)
       v = tensor::roundToIntegral(v, r);
     else if (i.ty == Ty::F32 && i.ty2 == Ty::F64)
@@ -171,6 +199,12 @@ void packed(Warp &w, const Instr &i) { // x2 to x2; i.sub to, i.bytes from
 }
 void toTf32(Warp &w, const Instr &i) {
   auto o = optionsOf(i);
+  if (o.round == Round::NearestAway) { // a NaN loses its low bits only
+    mapLanes<uint32_t, uint32_t>(w, i, [o](uint32_t v) {
+      return (v & 0x7fffffff) > 0x7f800000 ? (v & 0xffffe000) | 0x400000 : tensor::cvtTF32(tensor::asFloat(v), o);
+    });
+    return;
+  }
   mapLanes<uint32_t, uint32_t>(w, i, [o](uint32_t v) { return tensor::cvtTF32(tensor::asFloat(v), o); });
 }
 /// cvt.pack.sat.convertType.abType d, a, b{, c}

@@ -194,6 +194,16 @@ template <class T> void signBits(Warp &w, const Instr &i) {
   else
     mapLanes<T, T>(w, i, [mask](T v) { return T(v & ~mask); });
 }
+/// abs and neg of 16-bit halves; a NaN becomes the canonical one. i.bytes 2 or 4.
+void sign16(Warp &w, const Instr &i) {
+  const uint32_t infinity = i.mode & Brain ? 0x7f80 : 0x7c00;
+  const bool neg = i.sub;
+  auto half = [=](uint32_t h) { return (h & 0x7fff) > infinity ? 0x7fffu : neg ? h ^ 0x8000 : h & 0x7fff; };
+  if (i.bytes == 2)
+    mapLanes<uint16_t, uint16_t>(w, i, [=](uint16_t v) { return uint16_t(half(v)); });
+  else
+    mapLanes<uint32_t, uint32_t>(w, i, [=](uint32_t v) { return half(v & 0xffff) | half(v >> 16) << 16; });
+}
 void signFtz(Warp &w, const Instr &i) {
   bool neg = i.sub;
   mapLanes<float, float>(w, i, [neg](float a) {
@@ -390,9 +400,12 @@ void decodeAbsNeg(Decode &d, bool neg) {
   switch (t) {
   case Ty::F64: d.i.fn = signBits<uint64_t>; d.i.imm = int64_t(uint64_t(1) << 63); break;
   case Ty::F32: d.i.fn = ftz ? signFtz : signBits<uint32_t>; d.i.imm = 0x80000000; break;
-  case Ty::F16x2:
-  case Ty::BF16x2: d.i.fn = signBits<uint32_t>; d.i.imm = 0x80008000; break;
-  default: d.i.fn = signBits<uint32_t>; d.i.imm = 0x8000; break;
+  default:
+    d.i.bytes = uint8_t(tyBits(t) / 8);
+    if (t == Ty::BF16 || t == Ty::BF16x2)
+      d.i.mode |= Brain;
+    d.i.fn = sign16;
+    break;
   }
   operands(d, t, 1);
 }

@@ -106,7 +106,9 @@ void reduceElements(MapType type, ReduceOp op, uint8_t *target, const uint8_t *s
     return;
   }
   case MapType::F64:
-    each<double>(target, source, bytes, [](double t, double s) { return t + s; });
+    each<double>(target, source, bytes, [](double t, double s) {
+      return s != s ? s : t != t ? t : t + s; // an H200 hands a NaN on as it is
+    });
     return;
   case MapType::U64:
   case MapType::S64:
