@@ -23,6 +23,7 @@ static emu::MachineOptions machineOptions(const EmulatorSettings &settings) {
   emu::MachineOptions options;
   options.seed = settings.seed;
   options.limits.maxInstructions = settings.limit;
+  options.threads = settings.threads;
   return options;
 }
 
@@ -144,6 +145,8 @@ void EmulatorFabric::drain(Lock &held, emu::Device &device) {
   changed.notify_all();
   std::string problem;
   if (!settings.group.empty() && trace && !trace->write(settings.trace, &problem) && failed.empty())
+    failed = problem;
+  if (!settings.group.empty() && stats && !stats->write(settings.stats, &problem) && failed.empty())
     failed = problem;
 }
 
