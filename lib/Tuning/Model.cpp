@@ -126,6 +126,16 @@ static double fragmentStalls(const Schedule &s, const Target &t, int64_t residen
   return 1 + 4 * (rows + columns) / (rows * columns) / warpsAQuarter;
 }
 
+/// Clocks of a K step in which a lone warpgroup adds up partial sums and nothing is multiplied:
+/// an addition an element and clock and quarter of the multiprocessor, and the wait before it.
+static double exposedPromotion(const Schedule &s, const GemmProblem &p, const Target &t,
+                               int64_t resident) {
+  constexpr double waitClocks = 120; // estimate
+  if (t.mma != MmaFamily::Wgmma || !promotes(p, t) || s.mmaWarps / 4 * resident > 1)
+    return 0;
+  return double(s.tileM * s.tileN) / 128 + waitClocks;
+}
+
 /// Limits that overlap: the larger, somewhat more where they are near each other (with
 /// two equal ones 9 % for sharpness 8, 4 % for 16).
 static double together(double x, double y, double sharpness = 8) {
@@ -142,7 +152,9 @@ static Cost stepCost(const Schedule &s, const GemmProblem &p, const Target &t, c
   const double work = 2.0 * double(s.tileM) * double(s.tileN) * double(s.tileK);
   const double shared = double(resident);
   const std::array<Cost, 5> costs = {{
-      {shared * work / opsPerClock(p, c) * fragmentStalls(s, t, resident), "the tensor cores"},
+      {shared * work / opsPerClock(p, c) * fragmentStalls(s, t, resident) +
+           exposedPromotion(s, p, t, resident),
+       "the tensor cores"},
       {shared * (slot + operandReads(s, t)) / sharedRate, "shared memory"},
       {shared * fromL2 / t.l2BytesPerClock, "L2"},
       {copyLatency / s.stages, "copy latency"},

@@ -236,3 +236,13 @@ TEST(Enumerate, EverythingIsConsistent) {
   }
   EXPECT_EQ(problems, target::allChips().size() * 5 * 4 * 3 * 3);
 }
+
+// A lone warpgroup waits for its product, adds it up and only then multiplies again; two take
+// turns. 64x192 would fill more slots.
+TEST(Choose, PromotionWantsTwoWarpgroups) {
+  GemmProblem p = problem(4096, 2112, 7168);
+  p.a = p.b = DType::F8E4M3;
+  p.scaleRowsA = 1, p.scaleRowsB = 128;
+  Candidate c = best(p, "H200");
+  EXPECT_EQ(c.schedule.mmaWarps, 8) << c.why;
+}
