@@ -228,6 +228,7 @@ void Collector::ctaStart(const WarpRef &at, unsigned) {
 
 void Collector::blocked(const WarpRef &at, std::string_view why) {
   size_t kind = 0;
+  why = why.substr(0, why.find_last_not_of("0123456789 ") + 1); // without the barrier's number
   while (kind + 1 < waitKinds && waits[kind] != why)
     ++kind;
   ++of(at)[firstWait + kind];

@@ -113,6 +113,13 @@ TEST(EmulatorStats, InstructionsAndWaitsByRole) {
   EXPECT_EQ(json["kernels"][0]["roles"]["load"]["instructions"]["float"], 2);
   EXPECT_EQ(json["kernels"][0]["total"]["waits"]["barrier"], c.at("waits", "barrier"));
   EXPECT_NE(c.collector.text().find("kernel k: 1 launch, 2 blocks"), std::string::npos);
+  k.shared = 8; // the same with an mbarrier
+  k.body = "setp.eq.u32 %p3, %r62, 0;\n@%p3 mbarrier.init.b64 [smem], 1;\nbar.sync 0;\nsetp.lt.u32 %p1, %r62, 32;\n@!%p1 bra W;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p2, %r1, 500;\n@%p2 bra L;\n"
+           "@%p3 mbarrier.arrive.shared.b64 %d1, [smem];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;";
+  Counted m(k);
+  ASSERT_EQ(m.error, "");
+  EXPECT_GT(m.at("waits", "mbarrier", 1), 0u);
+  EXPECT_EQ(m.at("waits", "other"), 0u);
   std::string error;
   EXPECT_FALSE(c.collector.write("/nonexistent/stats.json", &error));
   EXPECT_NE(error.find("cannot write statistics to '/nonexistent/stats.json'"), std::string::npos);
