@@ -162,7 +162,6 @@ struct Bench {
     int64_t paddedK = (kBlocks + 3) / 4 * 4;
     scaleA = bytes() ? constant((m + 3) / 4 * 4 * paddedK, scaleOfA) : nullptr;
     scaleB = bytes() ? constant((nBlocks + 3) / 4 * 4 * paddedK, scaleOfB) : nullptr;
-    float valueA = scaleOfA, valueB = scaleOfB;
     auto launchOurs = [&](int i) {
       int s = i % sets;
       std::vector<heddle_arg> args = {{HEDDLE_TENSOR, operand, a[s], 2, sa, nullptr, 0},
@@ -171,8 +170,8 @@ struct Bench {
         args.push_back({HEDDLE_TENSOR, HEDDLE_F32, scaleA, 2, blocksA, nullptr, 0});
         args.push_back({HEDDLE_TENSOR, HEDDLE_F32, scaleB, 2, blocksB, nullptr, 0});
       } else if (numbers == Numbers::Fp8) {
-        args.push_back({HEDDLE_SCALAR, HEDDLE_F32, &valueA, 0, nullptr, nullptr, 0});
-        args.push_back({HEDDLE_SCALAR, HEDDLE_F32, &valueB, 0, nullptr, nullptr, 0});
+        args.push_back({HEDDLE_SCALAR, HEDDLE_F32, nullptr, 0, nullptr, nullptr, scaleOfA});
+        args.push_back({HEDDLE_SCALAR, HEDDLE_F32, nullptr, 0, nullptr, nullptr, scaleOfB});
       }
       args.push_back({HEDDLE_TENSOR, type, ours[s], 2, sd, nullptr, 0});
       heddle_launch_options options{};
