@@ -25,6 +25,8 @@ config.environment["PATH"] = os.pathsep.join(
 for name in ("HEDDLE_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+# Tests expect what the model chooses, whatever was measured since.
+config.environment["HEDDLE_TUNING"] = "none"
 # Results of ptxas are kept with the build, so that a second run is quick.
 config.environment.setdefault("HEDDLE_CACHE", os.path.join(config.heddle_obj_root, "cache"))
 

@@ -8,6 +8,7 @@
 #include "Compiler/Job.h"
 #include "Compiler/LineCutter.h"
 #include "Compiler/Output.h"
+#include "Compiler/Tuned.h"
 #include "heddle/Support/Subprocess.h"
 #include "heddle/Tools/Main.h"
 #include "heddle/Tools/Registration.h"
@@ -50,10 +51,15 @@ static void onInterrupt(int number) {
 }
 
 /// Pairs each kernel with the targets it is to be compiled for.
-static Expected<std::vector<std::unique_ptr<Job>>>
-makeJobs(const Session &session, const std::vector<InputKernel> &kernels) {
+static Expected<std::vector<std::unique_ptr<Job>>> makeJobs(const Session &session,
+                                                            const std::vector<InputKernel> &kernels,
+                                                            ArrayRef<tuning::Record> records) {
   const CompilerOptions &options = session.options;
   std::vector<std::unique_ptr<Job>> jobs;
+  auto add = [&](const InputKernel &kernel, const target::Target &target) {
+    jobs.push_back(std::make_unique<Job>(session, kernel, target,
+                                         recordFor(kernel, target, options, records)));
+  };
   for (const InputKernel &kernel : kernels) {
     if (kernel.level != Level::Heddle && !options.schedule.empty())
       return Error{ErrorCode::InvalidArgument,
@@ -65,14 +71,14 @@ makeJobs(const Session &session, const std::vector<InputKernel> &kernels) {
                    "expected --arch to name " + std::string(kernel.target->name) +
                        ", which kernel @" + kernel.name + " is written for"};
     if (kernel.target)
-      jobs.push_back(std::make_unique<Job>(session, kernel, *kernel.target));
+      add(kernel, *kernel.target);
     else if (options.targets.empty())
       return Error{ErrorCode::InvalidArgument, "expected --arch for kernel @" + kernel.name +
                                                    ", which names no target; known are " +
                                                    target::knownTargetNames()};
     else
       for (const target::Target *target : options.targets)
-        jobs.push_back(std::make_unique<Job>(session, kernel, *target));
+        add(kernel, *target);
   }
   return jobs;
 }
@@ -167,14 +173,17 @@ static Expected<void> compile(const CompilerOptions &options, Timing &timing,
   if (!kernels)
     return kernels.takeError().in(options.input);
   Session session{options, timing, options.useCache ? Cache::openDefault() : Cache(), {}};
-  auto jobs = makeJobs(session, *kernels);
+  auto records = loadRecords(options, buildFolder);
+  if (!records)
+    return records.takeError();
+  auto jobs = makeJobs(session, *kernels, *records);
   if (!jobs)
     return jobs.takeError();
   if (auto place = checkOutput(options, jobs->size()); !place)
     return place;
   if (options.explain)
     for (const auto &job : *jobs) {
-      auto text = explain(job->getKernel(), job->getTarget(), options);
+      auto text = explain(job->getKernel(), job->getTarget(), options, job->getRecord());
       if (!text)
         return text.takeError();
       llvm::errs() << *text;

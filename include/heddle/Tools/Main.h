@@ -19,6 +19,10 @@ int lspServerMain(int argc, char **argv);
 /// is at fault, 2 when the command line is.
 int compilerMain(int argc, char **argv);
 
+/// heddle-tune: plan, measure and record; see docs/tuning.md. Exit codes are those of the
+/// subcommands.
+int tuneMain(int argc, char **argv);
+
 } // namespace heddle::tools
 
 #endif // HEDDLE_TOOLS_MAIN_H

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Explain.h"
+#include "Tuned.h"
 #include "heddle/Kernels/Gemm.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
@@ -47,6 +48,17 @@ static std::string originOf(const kernels::GemmSpec &spec, const CompilerOptions
   if (kernel.getSchedule())
     return "given by the spec: " + kernel.getSchedule()->str();
   return "the fastest that the model predicts";
+}
+
+static std::string describeTuned(const tuning::Record &r) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "the record at " << r.where << ", measured on " << r.chip << ", " << r.date
+         << llvm::format(": %.1f us", r.microseconds) << " at m=" << r.problem.m
+         << " n=" << r.problem.n << " k=" << r.problem.k << " batch=" << r.problem.batch;
+  if (r.modelMicroseconds > 0)
+    stream << llvm::format("; the model's choice took %.1f us there", r.modelMicroseconds);
+  return text;
 }
 
 /// What a kernel past the choice of a schedule says about it: the attribute of a warp.kernel, the
@@ -123,17 +135,16 @@ std::string explainRetries(const Job &job) {
 }
 
 Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
-                              const CompilerOptions &options) {
+                              const CompilerOptions &options, const tuning::Record *record) {
   auto op = dyn_cast<spec::KernelOp>(kernel.op);
   if (!op)
     return explainRecord(kernel, target);
-  const target::Chip &chip = options.chip && options.chip->target == target.name
-                                 ? *options.chip
-                                 : target::defaultChip(target);
+  const target::Chip &chip = chipFor(target, options);
   auto spec = kernels::analyzeGemm(op);
   if (failed(spec))
     return Error{ErrorCode::InvalidArgument, "cannot explain kernel @" + kernel.name};
-  auto variants = kernels::scheduleGemm(*spec, target, chip, options.schedule);
+  auto variants = kernels::scheduleGemm(
+      *spec, target, chip, record ? tuning::toString(record->schedule) : options.schedule);
   if (failed(variants))
     return Error{ErrorCode::InvalidArgument,
                  "no schedule for kernel @" + kernel.name + " on " + std::string(target.name)};
@@ -143,9 +154,13 @@ Expected<std::string> explain(const InputKernel &kernel, const target::Target &t
          << chip.sms << " multiprocessors)\n";
   for (const kernels::GemmVariant &variant : *variants)
     stream << "  variant " << variant.name << ": " << tuning::toString(variant.schedule) << "\n";
-  stream << "  why: " << originOf(*spec, options) << "\n";
+  stream << "  why: " << (record ? describeTuned(*record) : originOf(*spec, options)) << "\n";
   Rejected rejected;
   auto candidates = tuning::enumerate(kernels::gemmProblem(*spec), target, chip, &rejected);
+  if (record && !candidates.empty())
+    stream << llvm::format("  the model's own choice: %.1f us predicted, ",
+                           candidates.front().microseconds)
+           << tuning::toString(candidates.front().schedule) << "\n";
   printCandidates(stream, candidates);
   printRejected(stream, rejected);
   return text;

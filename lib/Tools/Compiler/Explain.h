@@ -14,9 +14,9 @@ namespace heddle::tools {
 /// What --explain prints about a kernel for a target: the schedule of each variant and why, the
 /// best of the others, and the rejected ones counted by reason with an example each. Of a kernel
 /// that is past the choice of a schedule: what its record holds, and what is checked from there on.
-/// Errors are also emitted at the spec.
+/// `record` is the tuned one in use, or nullptr. Errors are also emitted at the spec.
 Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
-                              const CompilerOptions &options);
+                              const CompilerOptions &options, const tuning::Record *record);
 
 /// The schedules of the model that were compiled and given up, and what came instead; empty when
 /// there are none.

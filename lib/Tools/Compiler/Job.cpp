@@ -63,6 +63,10 @@ Expected<void> Job::runStage(ModuleOp module, Level from) {
   if (options.chip && options.chip->target == target.name)
     pipeline.chip = options.chip->name;
   pipeline.schedule = options.schedule;
+  if (record && llvm::none_of(givenUp, [&](const GivenUp &g) {
+        return tuning::sameRegisters(g.schedule, record->schedule);
+      }))
+    pipeline.schedule = tuning::toString(record->schedule);
   for (const GivenUp &g : givenUp)
     pipeline.avoid += (pipeline.avoid.empty() ? "" : ";") + tuning::toString(g.schedule);
   pipeline.lineInfo = options.lineInfo;

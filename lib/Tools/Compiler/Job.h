@@ -12,7 +12,7 @@
 #include "heddle/Pipelines/Backend.h"
 #include "heddle/Pipelines/Packager.h"
 #include "heddle/Pipelines/Ptxas.h"
-#include "heddle/Tuning/Schedule.h"
+#include "heddle/Tuning/Record.h"
 
 namespace heddle::tools {
 
@@ -47,6 +47,11 @@ class Job {
 public:
   Job(const Session &session, const InputKernel &kernel, const target::Target &target)
       : session(session), kernel(kernel), target(target) {}
+  /// With the schedule of a record, which is given up like one of the model when ptxas cannot keep
+  /// it in registers. It outlives the job; may be nullptr.
+  Job(const Session &session, const InputKernel &kernel, const target::Target &target,
+      const tuning::Record *record)
+      : session(session), kernel(kernel), target(target), record(record) {}
 
   /// Runs the passes up to what --emit asks for. For forms of MLIR the result is `text`, for the
   /// others there are units to finish.
@@ -66,6 +71,7 @@ public:
 
   const InputKernel &getKernel() const { return kernel; }
   const target::Target &getTarget() const { return target; }
+  const tuning::Record *getRecord() const { return record; }
   /// "@gemm for sm_90a".
   std::string describe() const;
   /// "gemm.sm_90a".
@@ -90,6 +96,7 @@ private:
   const Session &session;
   InputKernel kernel;
   const target::Target &target;
+  const tuning::Record *record = nullptr;
   std::vector<GivenUp> givenUp;
   size_t retries = 0;
 };

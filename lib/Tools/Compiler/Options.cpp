@@ -38,7 +38,7 @@ std::string join(const auto &names) {
 struct Raw {
   std::vector<std::string> archs;
   std::string chip, emit;
-  bool noCache = false;
+  bool noCache = false, noTuning = false;
   CLI::Option *kernel = nullptr, *schedule = nullptr;
   bool kernelGiven() const { return kernel->count() != 0; }
   bool scheduleGiven() const { return schedule->count() != 0; }
@@ -78,6 +78,12 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
       ->check(CLI::Range(1u, 86400u));
   app.add_flag("--no-cache", raw.noCache,
                "Do not keep results of ptxas in $HEDDLE_CACHE or ~/.cache/heddle");
+  auto *tuning =
+      app.add_option("--tuning", o.tuning,
+                     "The folder of tuned schedules (default: $HEDDLE_TUNING, the installed ones)");
+  tuning->type_name("DIR");
+  app.add_flag("--no-tuning", raw.noTuning, "Choose schedules by the model alone")
+      ->excludes(tuning);
   app.add_flag("--save-temps", o.saveTemps,
                "Write every intermediate form to a folder (--save-temps=DIR; default: here)");
   app.add_flag("--lineinfo", o.lineInfo, "Let PTX and cubin name the lines of the input");
@@ -136,7 +142,7 @@ Emit emitOfExtension(const std::string &output) {
 }
 
 void interpret(CompilerOptions &o, const Raw &raw) {
-  o.useCache = !raw.noCache;
+  o.useCache = !raw.noCache, o.useTuning = !raw.noTuning;
   if (o.saveTemps == "true") // what a flag without a value gives
     o.saveTemps = ".";
   for (const std::string &list : raw.archs)

@@ -33,10 +33,11 @@ struct CompilerOptions {
   std::string schedule, kernel;
   std::string ptxas;     ///< empty: look for it; "none": do without
   std::string saveTemps; ///< a folder; empty: do not
+  std::string tuning;    ///< the folder of records; empty: the default one
   unsigned ptxasSeconds = 120;
   unsigned jobs = 0; ///< 0: as many as processors
   bool listTargets = false, listChips = false, explain = false, timing = false;
-  bool lineInfo = false, verbose = false, useCache = true;
+  bool lineInfo = false, verbose = false, useCache = true, useTuning = true;
 };
 
 /// Fills `options`; or prints help or what is wrong and returns the exit status.

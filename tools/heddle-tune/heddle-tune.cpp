@@ -1,0 +1,9 @@
+//===- heddle-tune.cpp -----------------------------------------------------===//
+//
+// Part of the Heddle project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "heddle/Tools/Main.h"
+
+int main(int argc, char **argv) { return heddle::tools::tuneMain(argc, argv); }
