@@ -89,7 +89,9 @@ static Json problemJson(const GemmProblem &p) {
               {"n", p.n},
               {"k", p.k},
               {"batch", p.batch},
-              {"epilogue_bytes", p.epilogueReadBytes}};
+              {"epilogue_bytes", p.epilogueReadBytes},
+              {"scale_rows_a", p.scaleRowsA},
+              {"scale_rows_b", p.scaleRowsB}};
 }
 
 static std::string dumped(const Json &json) {
@@ -170,6 +172,15 @@ static GemmProblem problemIn(JsonLine &line) {
     p.batch = inner.integer("batch", 0);
     p.epilogueReadBytes = int(std::min<int64_t>(inner.integer("epilogue_bytes", 0), INT32_MAX));
   }
+  auto scaleRows = [&](const char *key) {
+    int64_t rows = inner.integer(key, 0);
+    if (rows != 0 && rows != 1 && rows != 128)
+      inner.fail(std::string("expected key '") + key + "' to be 0, 1 or 128, got " +
+                 std::to_string(rows));
+    return int(rows == 1 || rows == 128 ? rows : 0);
+  };
+  if (line.ok())
+    p.scaleRowsA = scaleRows("scale_rows_a"), p.scaleRowsB = scaleRows("scale_rows_b");
   line.adopt(inner);
   return p;
 }

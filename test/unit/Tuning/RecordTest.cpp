@@ -38,6 +38,7 @@ static const Record *find(const std::vector<Record> &records, const GemmProblem 
 TEST(Record, RoundTrips) {
   Record r = hopperRecord(100, 12.5);
   r.problem.aKMajor = false, r.problem.out = target::DType::F32, r.problem.epilogueReadBytes = 2;
+  r.problem.scaleRowsA = 1, r.problem.scaleRowsB = 128;
   r.model = blackwellSchedule(), r.modelMicroseconds = 13;
   auto again = parseRecords("\n" + toJson(r) + "\n", "t.jsonl");
   ASSERT_TRUE(again) << again.error().message;
@@ -74,6 +75,8 @@ TEST(Record, ErrorsAreLocated) {
             std::string::npos);
   EXPECT_NE(errorOf(lineWith("\"chip\":\"H200\"", "\"chip\":\"H2\"")).find("got 'H2'"),
             std::string::npos);
+  EXPECT_EQ(errorOf(lineWith("\"scale_rows_b\":0", "\"scale_rows_b\":64")),
+            "t.jsonl:1: error: expected key 'scale_rows_b' to be 0, 1 or 128, got 64");
   EXPECT_NE(errorOf(lineWith("stages=4", "stages=four"))
                 .find("t.jsonl:1: error: bad schedule under 'schedule': "),
             std::string::npos);
@@ -134,6 +137,8 @@ TEST(Record, FormAndChipMustBeTheSame) {
   p.bKMajor = false;
   EXPECT_EQ(find(all, p), nullptr);
   p = square(4096), p.out = target::DType::F32;
+  EXPECT_EQ(find(all, p), nullptr);
+  p = square(4096), p.scaleRowsA = 1, p.scaleRowsB = 128;
   EXPECT_EQ(find(all, p), nullptr);
   p = square(4096), p.epilogueReadBytes = 2;
   EXPECT_EQ(find(all, p), nullptr);
