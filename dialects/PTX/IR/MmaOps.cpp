@@ -39,7 +39,7 @@ LogicalResult MmaSyncOp::verify() {
     return emitOpError("expected 4 accumulators, 4 registers of a and 2 of b, got ")
            << getAcc().size() << ", " << getA().size() << " and " << getB().size();
   StringRef type = getType();
-  unsigned expected = type == "bf16" || type == "f16" ? 16 : type == "tf32" ? 8 : type == "e4m3" || type == "e5m2" ? 32 : 0;
+  unsigned expected = instructionK(type);
   if (!expected)
     return emitOpError("expected type bf16, f16, tf32, e4m3 or e5m2, got ") << type;
   if (getK() != expected)

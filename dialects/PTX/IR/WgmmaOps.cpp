@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/PTX/IR/OpText.h"
 #include "dialects/PTX/IR/PTXDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -46,10 +47,7 @@ LogicalResult WgmmaBlockOp::verify() {
     return emitOpError("expected ") << getN() / 2 << " accumulators a thread, got "
                                     << getAcc().size();
   StringRef type = getType();
-  unsigned k = type == "bf16" || type == "f16"   ? 16
-               : type == "tf32"                  ? 8
-               : type == "e4m3" || type == "e5m2" ? 32
-                                                 : 0;
+  unsigned k = instructionK(type);
   if (!k)
     return emitOpError("expected type bf16, f16, tf32, e4m3 or e5m2, got ") << type;
   if (getK() != k)

@@ -80,13 +80,20 @@ static BlockArgument dependsOnCta(Value value, function_ref<bool(BlockArgument)>
       if (isa<ForEachOp>(parent) && arg.getArgNumber() < 2 && !allowed(arg))
         return arg;
       if (auto loop = dyn_cast<scf::ForOp>(parent))
-        for (Value operand : loop->getOperands())
-          work.insert(operand);
+        for (ValueRange from :
+             {ValueRange(loop->getOperands()), ValueRange(loop.getYieldedValues())})
+          work.insert(from.begin(), from.end());
       continue;
     }
-    for (Value operand : work[i].getDefiningOp()->getOperands())
+    Operation *op = work[i].getDefiningOp();
+    for (Value operand : op->getOperands())
       if (!isa<MemRefType>(operand.getType()))
         work.insert(operand);
+    for (Region &region : op->getRegions()) // what a loop or branch yields
+      for (Value yielded : region.empty() || region.back().empty()
+                               ? ValueRange()
+                               : ValueRange(region.back().back().getOperands()))
+        work.insert(yielded);
   }
   return {};
 }

@@ -170,6 +170,28 @@ warp.kernel @not_shared(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
 }
 
 // -----
+// The column comes in through what a loop carries.
+!tiles = !warp.pipe<cluster, 2, !warp.tile<64x64xbf16>>
+warp.kernel @carried(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 cluster [1, 2]
+  %p = warp.pipe "p" : !tiles
+  warp.stage @load {
+    warp.for_each(%i, %j, %b) in %s {
+      %at = scf.for %k = %c0 to %c1 step %c1 iter_args(%x = %c0) -> (index) {
+        %y = arith.addi %x, %j : index
+        scf.yield %y : index
+      }
+      %t = warp.acquire %p : !tiles
+      // expected-error@+1 {{expected offsets that are equal along a row of the cluster, to multicast the tile, got one that depends on the tile column}}
+      warp.copy %m[%i, %at] to %t multicast row engine bulk : memref<?x?xbf16>, !warp.tile<64x64xbf16>
+      warp.commit %p : !tiles
+    }
+  }
+}
+
+// -----
 // 24 rows are 3 groups of 8, which 2 CTAs cannot divide.
 !tiles = !warp.pipe<cluster, 2, !warp.tile<24x64xbf16>>
 warp.kernel @indivisible(%m: memref<?x?xbf16>) attributes {target = "sm_90a"} {
