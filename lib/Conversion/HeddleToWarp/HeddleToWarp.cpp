@@ -5,16 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In: a module with heddle.kernel ops, each with one product.
-// Out: the same module with each replaced by a warp.kernel of its name, and a second
-//      one, `<name>__unaligned`, when the first may refuse the alignment of what it is
+// In: a module with heddle.kernel ops of the kinds in lib/Kernels/Kinds.cpp.
+// Out: the same module with each replaced by a warp.kernel of its name, and by others, such
+//      as `<name>__unaligned`, when the first may refuse the alignment or the sizes it is
 //      given at launch. `heddle.interface` on each says what callers and checkers need,
-//      `heddle.variant` which form it is ("bulk" or "unaligned").
+//      `heddle.variant` which form it is ("bulk" or "unaligned" of a GEMM).
 // Cannot: kernels of other kinds; an error at the kernel says what is supported.
 //
 //===----------------------------------------------------------------------===//
 #include "heddle/Conversion/HeddleToWarp.h"
-#include "heddle/Kernels/Gemm.h"
+#include "heddle/Kernels/Kind.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -54,7 +57,7 @@ struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationP
   Option<std::string> schedule{*this, "schedule",
                                llvm::cl::desc("the schedule, e.g. \"tile=128x256x64,stages=4\"")};
   Option<std::string> variant{*this, "variant",
-                              llvm::cl::desc("build this variant only: bulk or unaligned")};
+                              llvm::cl::desc("build this variant only, e.g. bulk or unaligned")};
   Option<std::string> avoid{*this, "avoid",
                             llvm::cl::desc("schedules that are not to be chosen, joined by ;")};
   SmallVector<heddle::tuning::Schedule> avoided;
@@ -78,8 +81,6 @@ LogicalResult ConvertHeddleToWarpPass::findTarget() {
   if (theChip->target != theTarget->name)
     return emitError(loc) << "expected a chip that runs " << theTarget->name << ", got "
                           << theChip->name << ", which runs " << theChip->target;
-  if (!variant.empty() && variant != "bulk" && variant != "unaligned")
-    return emitError(loc) << "expected variant to be bulk or unaligned, got '" << variant << "'";
   return success();
 }
 
@@ -98,22 +99,10 @@ LogicalResult ConvertHeddleToWarpPass::parseAvoided() {
 
 LogicalResult ConvertHeddleToWarpPass::convert(heddle::spec::KernelOp kernel) {
   using namespace heddle::kernels;
-  FailureOr<GemmSpec> spec = analyzeGemm(kernel);
-  if (failed(spec))
-    return failure();
-  FailureOr<SmallVector<GemmVariant>> variants =
-      scheduleGemm(*spec, *theTarget, *theChip, schedule, avoided);
-  if (failed(variants))
-    return failure();
-  DictionaryAttr interface = gemmInterface(*spec);
   OpBuilder builder(kernel);
-  for (const GemmVariant &v : *variants) {
-    if (!variant.empty() && v.name != variant)
-      continue;
-    heddle::warp::KernelOp made = buildGemm(builder, *spec, *theTarget, v);
-    made->setAttr("heddle.interface", interface);
-    made->setAttr("heddle.variant", builder.getStringAttr(v.name));
-  }
+  if (failed(kindOf(kernel).build(builder, kernel,
+                                  {*theTarget, *theChip, schedule, variant, avoided})))
+    return failure();
   kernel.erase();
   return success();
 }
