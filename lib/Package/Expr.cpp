@@ -18,7 +18,7 @@ using namespace heddle::pkg;
 namespace {
 
 bool isKnown(ExprOp op) { return op <= ExprOp::MAX; }
-bool isLeaf(ExprOp op) { return op <= ExprOp::sm_count; }
+bool isLeaf(ExprOp op) { return op <= ExprOp::sm_count || op == ExprOp::world; }
 
 /// Quotient rounded towards minus infinity; `b` is not 0 and the quotient fits.
 int64_t floorQuotient(int64_t a, int64_t b) {
@@ -72,6 +72,7 @@ BinaryResult apply(ExprOp op, int64_t a, int64_t b) {
   case ExprOp::constant:
   case ExprOp::symbol:
   case ExprOp::sm_count:
+  case ExprOp::world:
     break;
   }
   return {0, "unknown operation"};
@@ -121,8 +122,8 @@ Printed printLeaf(const ExprStep &step, std::span<const std::string> symbolNames
   const int64_t value = step.value();
   if (step.op() == ExprOp::constant)
     return {std::to_string(value), value < 0 ? 0 : 3};
-  if (step.op() == ExprOp::sm_count)
-    return {"sm_count", 3};
+  if (step.op() == ExprOp::sm_count || step.op() == ExprOp::world)
+    return {EnumNameExprOp(step.op()), 3};
   if (static_cast<uint64_t>(value) < symbolNames.size())
     return {symbolNames[static_cast<size_t>(value)], 3};
   return {"s" + std::to_string(value), 3};
@@ -180,6 +181,8 @@ Expected<int64_t> pkg::evaluateExpr(ExprSteps steps, const ExprContext &context)
       stack[depth++] = context.symbols[static_cast<size_t>(step.value())];
     } else if (step.op() == ExprOp::sm_count) {
       stack[depth++] = context.smCount;
+    } else if (step.op() == ExprOp::world) {
+      stack[depth++] = context.world;
     } else {
       const int64_t rhs = stack[--depth];
       const int64_t lhs = stack[--depth];
@@ -227,6 +230,12 @@ SizeExpr SizeExpr::symbol(uint32_t index) {
 SizeExpr SizeExpr::smCount() {
   SizeExpr result;
   result.program.emplace_back(ExprOp::sm_count, 0);
+  return result;
+}
+
+SizeExpr SizeExpr::world() {
+  SizeExpr result;
+  result.program.emplace_back(ExprOp::world, 0);
   return result;
 }
 

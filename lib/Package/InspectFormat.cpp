@@ -110,6 +110,10 @@ std::string detail::paramText(const Param &param, const Variant &variant, const 
   case ParamKind::i32:
   case ParamKind::i64:
     break;
+  case ParamKind::comm:
+    return "communicator";
+  case ParamKind::signals:
+    return "signals";
   }
   return std::string(EnumNameParamKind(param.kind())) + " " + printExpr(param.expr(), kernel);
 }

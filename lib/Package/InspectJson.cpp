@@ -74,6 +74,8 @@ private:
     if (arg.strides() && arg.strides()->size() != 0)
       json["strides"] = dims(arg.strides());
     json["output"] = arg.output();
+    if (arg.symmetric())
+      json["symmetric"] = true;
     return json;
   }
 
@@ -96,7 +98,7 @@ private:
       json["tensor_map"] = param.index();
     else if (param.kind() == ParamKind::i32 || param.kind() == ParamKind::i64)
       json["expression"] = printExpr(param.expr(), kernel);
-    else
+    else if (param.kind() == ParamKind::pointer || param.kind() == ParamKind::f32)
       json["argument"] = argName(param.index());
     return json;
   }
@@ -119,6 +121,8 @@ private:
     json["registers"] = v.registers() != 0 ? Json(v.registers()) : Json(nullptr);
     if (v.resident_ctas())
       json["resident_ctas"] = printExpr(v.resident_ctas(), kernel);
+    if (v.signal_bytes())
+      json["signal_bytes"] = printExpr(v.signal_bytes(), kernel);
     json["schedule"] = Json::object();
     for (uint32_t i = 0; v.schedule() && i < v.schedule()->size(); ++i)
       json["schedule"][v.schedule()->Get(i)->key()->str()] = v.schedule()->Get(i)->value()->str();

@@ -61,6 +61,8 @@ void addArgs(Page &page, const Kernel &kernel) {
       content += " " + dimsText(arg->shape(), kernel);
     if (arg->strides() && arg->strides()->size() != 0)
       content += ", strides " + dimsText(arg->strides(), kernel);
+    if (arg->symmetric())
+      content += ", symmetric";
     page.line(4, content);
   }
 }
@@ -137,6 +139,8 @@ void addVariant(Page &page, const Variant &variant, const Kernel &kernel) {
                                      : "unknown: not assembled");
   if (variant.resident_ctas())
     page.item(4, "resident", printExpr(variant.resident_ctas(), kernel) + " CTAs at once");
+  if (variant.signal_bytes())
+    page.item(4, "signals", printExpr(variant.signal_bytes(), kernel) + " bytes a rank");
   addSchedule(page, variant);
   addRoles(page, variant);
   addParams(page, variant, kernel);

@@ -54,16 +54,20 @@ std::optional<std::vector<int64_t>> stridesOf(const ArgBuffer &buffer) {
 /// Builds a plan step by step; each step may fail.
 class Planner {
 public:
-  Planner(const Kernel &kernel, std::span<const ArgBuffer> args, const ExprContext &sizes)
-      : kernel(kernel), args(args), sizes(sizes), plan(std::make_unique<ReferencePlan>()) {}
+  Planner(const Kernel &kernel, std::span<const std::span<const ArgBuffer>> ranks, size_t rank,
+          const ExprContext &sizes)
+      : kernel(kernel), ranks(ranks), me(rank), args(ranks[rank]), sizes(sizes), strides(ranks.size()),
+        argStrides(strides[rank]), plan(std::make_unique<ReferencePlan>()) {}
 
   Expected<std::unique_ptr<ReferencePlan>> build(size_t output);
 
 private:
-  Expected<void> checkArgs();
+  Expected<void> checkArgs(std::span<const ArgBuffer> of, std::vector<std::vector<int64_t>> &found);
   void markNeeded();
   Expected<void> addNode(uint32_t index);
   Expected<void> addLoad(const RefNode &node, PlanNode &planned);
+  Expected<void> addGather(const RefNode &node, PlanNode &planned);
+  Expected<void> checkData(const ArgBuffer &buffer, uint32_t arg) const;
   Expected<void> addContraction(const RefNode &node, uint32_t index);
   Expected<void> collect(Operand &operand, int64_t extent);
   Expected<void> checkLoadBounds(uint32_t node, int64_t extentOfK);
@@ -71,20 +75,24 @@ private:
   size_t rank() const { return plan->shape.size(); }
 
   const Kernel &kernel;
-  std::span<const ArgBuffer> args;
+  std::span<const std::span<const ArgBuffer>> ranks;
+  size_t me;                       ///< the rank whose output it is
+  std::span<const ArgBuffer> args; ///< its own
   const ExprContext &sizes;
-  std::vector<std::vector<int64_t>> argStrides;
+  std::vector<std::vector<std::vector<int64_t>>> strides; ///< of each rank's arguments
+  std::vector<std::vector<int64_t>> &argStrides;          ///< of the own ones
   std::vector<bool> needed;
   std::unique_ptr<ReferencePlan> plan;
 };
 
-Expected<void> Planner::checkArgs() {
-  if (args.size() != kernel.args()->size())
+Expected<void> Planner::checkArgs(std::span<const ArgBuffer> of,
+                                  std::vector<std::vector<int64_t>> &found) {
+  if (of.size() != kernel.args()->size())
     return invalid("expected " + std::to_string(kernel.args()->size()) + " arguments, got " +
-                   std::to_string(args.size()));
-  for (uint32_t i = 0; i < args.size(); ++i) {
+                   std::to_string(of.size()));
+  for (uint32_t i = 0; i < of.size(); ++i) {
     const Arg &arg = *kernel.args()->Get(i);
-    const ArgBuffer &buffer = args[i];
+    const ArgBuffer &buffer = of[i];
     const std::string where = "argument " + arg.name()->str() + ": ";
     if (buffer.dtype != arg.dtype())
       return invalid(where + "expected elements of type " + EnumNameDType(arg.dtype()) + ", got " +
@@ -98,10 +106,10 @@ Expected<void> Planner::checkArgs() {
     for (int64_t size : buffer.shape)
       if (size < 0)
         return invalid(where + "expected sizes of at least 0, got " + std::to_string(size));
-    std::optional<std::vector<int64_t>> strides = stridesOf(buffer);
-    if (!strides)
+    std::optional<std::vector<int64_t>> steps = stridesOf(buffer);
+    if (!steps)
       return invalid(where + "its sizes and strides overflow");
-    argStrides.push_back(std::move(*strides));
+    found.push_back(std::move(*steps));
   }
   return {};
 }
@@ -116,13 +124,34 @@ void Planner::markNeeded() {
   }
 }
 
+Expected<void> Planner::checkData(const ArgBuffer &buffer, uint32_t arg) const {
+  if (!buffer.data && std::find(buffer.shape.begin(), buffer.shape.end(), 0) == buffer.shape.end())
+    return invalid("argument " + kernel.args()->Get(arg)->name()->str() +
+                   ": expected data, got a null pointer");
+  return {};
+}
+
+Expected<void> Planner::addGather(const RefNode &node, PlanNode &planned) {
+  Gather gather;
+  gather.dtype = args[node.arg()].dtype;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const ArgBuffer &buffer = ranks[r][node.arg()];
+    if (Expected<void> there = checkData(buffer, node.arg()); !there)
+      return there;
+    gather.ranks.push_back(
+        {buffer.data, {buffer.shape.begin(), buffer.shape.end()}, strides[r][node.arg()]});
+  }
+  planned.gather = plan->gathers.size();
+  plan->gathers.push_back(std::move(gather));
+  return {};
+}
+
 Expected<void> Planner::addLoad(const RefNode &node, PlanNode &planned) {
   const ArgBuffer &buffer = args[node.arg()];
   planned.dtype = buffer.dtype;
   planned.data = buffer.data;
-  if (!buffer.data && std::find(buffer.shape.begin(), buffer.shape.end(), 0) == buffer.shape.end())
-    return invalid("argument " + kernel.args()->Get(node.arg())->name()->str() +
-                   ": expected data, got a null pointer");
+  if (Expected<void> there = checkData(buffer, node.arg()); !there)
+    return there;
   for (uint32_t i = 0; i < count(node.index_map()); ++i) {
     const int32_t dim = node.index_map()->Get(i);
     if (dim >= 0)
@@ -158,6 +187,21 @@ Expected<void> Planner::addNode(uint32_t index) {
   if (node.op() == RefOp::load)
     if (Expected<void> added = addLoad(node, planned); !added)
       return added;
+  if (node.op() == RefOp::gather)
+    if (Expected<void> added = addGather(node, planned); !added)
+      return added;
+  // What is the same at every point is a constant from here on.
+  if (node.op() == RefOp::rank) {
+    planned.op = RefOp::constant;
+    planned.value = static_cast<double>(me);
+  }
+  if (node.op() == RefOp::size) {
+    Expected<int64_t> value = evaluateExpr(node.extent(), sizes);
+    if (!value)
+      return value.takeError().in("a size");
+    planned.op = RefOp::constant;
+    planned.value = static_cast<double>(*value);
+  }
   if (node.op() == RefOp::index)
     planned.dim = static_cast<size_t>(node.index_map()->Get(0));
   if (node.op() == RefOp::contract) {
@@ -253,8 +297,9 @@ Expected<std::unique_ptr<ReferencePlan>> Planner::build(size_t output) {
     return invalid("kernel " + kernel.name()->str() + ": expected a reference output below " +
                    std::to_string(count(kernel.outputs())) + ", got " + std::to_string(output));
   const RefOutput &which = *kernel.outputs()->Get(static_cast<uint32_t>(output));
-  if (Expected<void> checked = checkArgs(); !checked)
-    return checked.takeError();
+  for (size_t r = 0; r < ranks.size(); ++r)
+    if (Expected<void> checked = checkArgs(ranks[r], strides[r]); !checked)
+      return checked.takeError();
   plan->root = which.node();
   plan->argument = which.arg();
   plan->shape.assign(args[which.arg()].shape.begin(), args[which.arg()].shape.end());
@@ -276,7 +321,18 @@ Reference::~Reference() = default;
 
 Expected<Reference> Reference::create(const Kernel &kernel, size_t output,
                                       std::span<const ArgBuffer> args, const ExprContext &sizes) {
-  Expected<std::unique_ptr<ReferencePlan>> plan = Planner(kernel, args, sizes).build(output);
+  return create(kernel, output, std::span(&args, 1), 0, sizes);
+}
+
+Expected<Reference> Reference::create(const Kernel &kernel, size_t output,
+                                      std::span<const std::span<const ArgBuffer>> ranks,
+                                      size_t rank, const ExprContext &sizes) {
+  if (static_cast<int64_t>(ranks.size()) != sizes.world || rank >= ranks.size())
+    return invalid("expected the arguments of " + std::to_string(sizes.world) +
+                   " ranks and a rank of them, got those of " + std::to_string(ranks.size()) +
+                   " and rank " + std::to_string(rank));
+  Expected<std::unique_ptr<ReferencePlan>> plan =
+      Planner(kernel, ranks, rank, sizes).build(output);
   if (!plan)
     return plan.takeError();
   return Reference(std::move(*plan));

@@ -46,6 +46,24 @@ double loadAt(const PlanNode &load, const Point &point, size_t rank) {
   return loadElement(load.dtype, static_cast<const char *>(load.data) + offset);
 }
 
+/// An element at computed indices; `input(i)` is the value of input i.
+template <typename Input> double gatherAt(const Gather &gather, Input input) {
+  constexpr double outside = std::numeric_limits<double>::quiet_NaN();
+  const double rank = std::floor(input(0));
+  if (!(rank >= 0 && rank < static_cast<double>(gather.ranks.size())))
+    return outside;
+  const RankView &view = gather.ranks[static_cast<size_t>(rank)];
+  int64_t element = 0;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    const double index = std::floor(input(d + 1));
+    if (!(index >= 0 && index < static_cast<double>(view.shape[d])))
+      return outside;
+    element += static_cast<int64_t>(index) * view.strides[d];
+  }
+  return loadElement(gather.dtype,
+                     static_cast<const char *>(view.data) + element * dtypeBytes(gather.dtype));
+}
+
 /// Sums of products in eight lanes, so that it vectorises with a fixed order of additions.
 double dot(const double *a, const double *b, int64_t n) {
   constexpr int64_t lanes = 8;
@@ -107,9 +125,15 @@ void evaluateChunkNode(const ReferencePlan &plan, uint32_t index, const Point &p
       out[i] = static_cast<double>(first + i);
     return;
   }
-  const double *in[3] = {};
+  const double *in[maxRank + 1] = {};
   for (unsigned k = 0; k < node.inputCount; ++k)
     in[k] = chunkOf(plan, node.inputs[k], n, scratch);
+  if (node.op == RefOp::gather) {
+    const Gather &gather = plan.gathers[node.gather];
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = gatherAt(gather, [&](size_t k) { return in[k][i]; });
+    return;
+  }
   if (node.op == RefOp::add)
     return zip(in[0], in[1], out, n, [](double a, double b) { return a + b; });
   if (node.op == RefOp::sub)
@@ -199,8 +223,15 @@ double detail::applyOp(const PlanNode &node, double a, double b, double c) {
     return std::cos(a);
   case RefOp::floor:
     return std::floor(a);
+  case RefOp::floor_div:
+    return std::floor(a / b);
+  case RefOp::mod:
+    return a - std::floor(a / b) * b;
   case RefOp::constant:
     return node.value;
+  case RefOp::gather:
+  case RefOp::rank:
+  case RefOp::size:
   case RefOp::load:
   case RefOp::index:
   case RefOp::contract:
@@ -224,6 +255,9 @@ void detail::evaluatePoint(const ReferencePlan &plan, const std::vector<uint32_t
       const double *results = known ? known[node.contraction] : nullptr;
       values[index] = results ? results[knownIndex]
                               : contract(plan, plan.contractions[node.contraction], point, scratch);
+    } else if (node.op == RefOp::gather) {
+      values[index] = gatherAt(plan.gathers[node.gather],
+                               [&](size_t k) { return values[node.inputs[k]]; });
     } else {
       values[index] =
           applyOp(node, values[node.inputs[0]], values[node.inputs[1]], values[node.inputs[2]]);

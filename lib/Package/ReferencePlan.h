@@ -30,7 +30,7 @@ using Point = std::array<int64_t, maxDims>;
 
 struct PlanNode {
   RefOp op = RefOp::constant;
-  std::array<uint32_t, 3> inputs{};
+  std::array<uint32_t, maxRank + 1> inputs{};
   unsigned inputCount = 0;
   bool usesK = false;
   uint32_t dims = 0; ///< bit d: its value depends on dimension d, k excluded
@@ -41,6 +41,7 @@ struct PlanNode {
   size_t dim = 0;                         ///< index
   double value = 0;                       ///< constant
   size_t contraction = 0;                 ///< contract: index into contractions
+  size_t gather = 0;                      ///< gather: index into gathers
 };
 
 /// What it takes to have one operand of a contraction over a chunk of k.
@@ -60,10 +61,21 @@ struct Contraction {
   int rowOperand = -1;
 };
 
+/// An argument on one rank, to be read at computed indices.
+struct RankView {
+  const void *data = nullptr;
+  std::vector<int64_t> shape, strides; ///< elements
+};
+struct Gather {
+  DType dtype{};
+  std::vector<RankView> ranks;
+};
+
 struct ReferencePlan {
   std::vector<PlanNode> nodes; ///< indices are those of Kernel.nodes; unneeded ones are skipped
   std::vector<uint32_t> pointNodes;
   std::vector<Contraction> contractions;
+  std::vector<Gather> gathers;
   uint32_t root = 0;
   size_t argument = 0;
   std::vector<int64_t> shape;

@@ -127,8 +127,9 @@ Fault checkArg(const Arg &arg, KernelScope &scope) {
   if (arg.kind() == ArgKind::scalar) {
     if (count(arg.shape()) || count(arg.strides()))
       return std::string("expected a scalar to have no shape and no strides");
-    if (arg.output())
-      return std::string("expected an output to be a tensor, got a scalar");
+    if (arg.output() || arg.symmetric())
+      return "expected " + std::string(arg.output() ? "an output" : "a symmetric argument") +
+             " to be a tensor, got a scalar";
     return {};
   }
   if (Fault fault = checkDims("sizes", arg.shape(), 1, scope))

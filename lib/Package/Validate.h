@@ -89,7 +89,7 @@ Fault checkVariant(const Variant &variant, const Package &package, KernelScope &
 /// ValidateReference.cpp
 Fault checkReference(KernelScope &scope);
 
-/// How many inputs a reference operation takes; nothing when it is unknown.
+/// How many inputs a reference operation takes; nothing when it is unknown, or gather.
 std::optional<unsigned> refOpInputs(RefOp op);
 
 } // namespace heddle::pkg::detail

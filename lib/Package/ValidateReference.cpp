@@ -25,6 +25,8 @@ std::optional<unsigned> detail::refOpInputs(RefOp op) {
   case RefOp::load:
   case RefOp::constant:
   case RefOp::index:
+  case RefOp::rank:
+  case RefOp::size:
     return 0;
   case RefOp::round:
   case RefOp::neg:
@@ -53,10 +55,14 @@ std::optional<unsigned> detail::refOpInputs(RefOp op) {
   case RefOp::cmp_ge:
   case RefOp::cmp_eq:
   case RefOp::cmp_ne:
+  case RefOp::floor_div:
+  case RefOp::mod:
     return 2;
   case RefOp::select:
   case RefOp::fma:
     return 3;
+  case RefOp::gather:
+    break; // as its argument has dimensions
   }
   return std::nullopt;
 }
@@ -64,7 +70,13 @@ std::optional<unsigned> detail::refOpInputs(RefOp op) {
 namespace {
 
 Fault checkInputs(const RefNode &node, size_t index, KernelScope &scope) {
-  const std::optional<unsigned> expected = refOpInputs(node.op());
+  std::optional<size_t> expected = refOpInputs(node.op());
+  if (node.op() == RefOp::gather) {
+    const Arg *arg = scope.arg(node.arg());
+    if (!arg)
+      return checkIndex("an argument", node.arg(), scope.kernel.args()->size());
+    expected = 1 + count(arg->shape());
+  }
   if (!expected)
     return "unknown operation " + numberOf(static_cast<uint8_t>(node.op()));
   if (count(node.inputs()) != *expected)
@@ -131,6 +143,7 @@ Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
       return "expected an index map of 1 entry, got " + numberOf(count(node.index_map()));
     return checkIndexMap(node, 0);
   case RefOp::contract:
+  case RefOp::size:
     return at("extent", checkStoredExpr(node.extent(), scope));
   case RefOp::round:
     if (!known(node.dtype()))

@@ -67,7 +67,10 @@ Fault checkGeometry(const Variant &variant, KernelScope &scope) {
   if (Fault fault = checkRange("registers of a thread", variant.registers(), 0, maxRegisters))
     return fault;
   if (variant.resident_ctas())
-    return at("resident CTAs", checkStoredExpr(variant.resident_ctas(), scope));
+    if (Fault fault = checkStoredExpr(variant.resident_ctas(), scope))
+      return at("resident CTAs", fault);
+  if (variant.signal_bytes())
+    return at("bytes of signals", checkStoredExpr(variant.signal_bytes(), scope));
   return {};
 }
 
@@ -92,14 +95,20 @@ Fault checkParam(const Param &param, const Variant &variant, KernelScope &scope)
     return at("expression", checkStoredExpr(param.expr(), scope));
   case ParamKind::f32:
     return checkArgumentKind("an f32", param.index(), ArgKind::scalar, scope);
+  case ParamKind::comm:
+    return {};
+  case ParamKind::signals:
+    if (!variant.signal_bytes())
+      return std::string("expected the variant to state its bytes of signals");
+    return {};
   }
   return "unknown kind " + numberOf(static_cast<uint8_t>(param.kind()));
 }
 
 uint64_t paramBytes(ParamKind kind) {
-  return kind == ParamKind::tensor_map                          ? 128
-         : kind == ParamKind::pointer || kind == ParamKind::i64 ? 8
-                                                                : 4;
+  if (kind == ParamKind::tensor_map)
+    return 128;
+  return kind == ParamKind::i32 || kind == ParamKind::f32 ? 4 : 8;
 }
 
 Fault checkParams(const Variant &variant, KernelScope &scope) {

@@ -10,6 +10,13 @@ using namespace mlir;
 
 namespace heddle {
 
+/// True, or a unit attribute.
+static bool readFlag(DictionaryAttr dict, StringRef key) {
+  if (auto flag = dyn_cast_or_null<BoolAttr>(dict.get(key)))
+    return flag.getValue();
+  return isa_and_nonnull<UnitAttr>(dict.get(key));
+}
+
 static std::unique_ptr<pkg::ArgT> readArg(ManifestReader &read, DictionaryAttr dict) {
   auto arg = std::make_unique<pkg::ArgT>();
   arg->name = read.text(dict, "name");
@@ -22,10 +29,8 @@ static std::unique_ptr<pkg::ArgT> readArg(ManifestReader &read, DictionaryAttr d
     arg->shape.push_back(read.dim(extent, "shape of " + arg->name));
   for (Attribute stride : read.list(dict, "strides"))
     arg->strides.push_back(read.dim(stride, "strides of " + arg->name));
-  if (auto output = dyn_cast_or_null<BoolAttr>(dict.get("output")))
-    arg->output = output.getValue();
-  else
-    arg->output = isa_and_nonnull<UnitAttr>(dict.get("output"));
+  arg->output = readFlag(dict, "output");
+  arg->symmetric = readFlag(dict, "symmetric");
   return arg;
 }
 

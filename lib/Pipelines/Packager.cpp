@@ -48,6 +48,9 @@ static std::unique_ptr<pkg::ParamT> readParam(ManifestReader &read, DictionaryAt
   case pkg::ParamKind::i64:
     param->expr = read.expr(dict.get("expr"), "parameter");
     break;
+  case pkg::ParamKind::comm:
+  case pkg::ParamKind::signals:
+    break;
   }
   return param;
 }
@@ -142,6 +145,8 @@ static std::unique_ptr<pkg::VariantT> readVariant(ManifestReader &read, Dictiona
     variant->schedule = readSchedule(read.text(manifest, "schedule"));
   if (Attribute resident = manifest.get("resident_ctas"))
     variant->resident_ctas = read.expr(resident, "resident_ctas");
+  if (Attribute bytes = manifest.get("signal_bytes"))
+    variant->signal_bytes = read.expr(bytes, "signal_bytes");
   return variant;
 }
 
@@ -153,7 +158,7 @@ static bool sameInterface(const pkg::KernelT &a, const pkg::KernelT &b) {
     });
   };
   return a.symbols == b.symbols && llvm::equal(a.args, b.args, [&](const auto &x, const auto &y) {
-           return x->name == y->name && x->kind == y->kind && x->dtype == y->dtype &&
+           return x->name == y->name && x->kind == y->kind && x->dtype == y->dtype && x->symmetric == y->symmetric &&
                   sameDims(x->shape, y->shape) && sameDims(x->strides, y->strides);
          });
 }

@@ -60,7 +60,7 @@ struct RoleDesc {
   unsigned firstWarp = 0, warps = 0, registers = 0;
 };
 
-enum class ParamKind : uint8_t { TensorMap, Pointer, I32, I64, F32 };
+enum class ParamKind : uint8_t { TensorMap, Pointer, I32, I64, F32, Comm, Signals };
 struct ParamDesc {
   ParamKind kind;
   uint32_t offset, size; ///< bytes into LaunchDesc::params, PTX's natural alignment

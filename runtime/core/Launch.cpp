@@ -176,6 +176,10 @@ Status Plan::buildParam(const pkg::Param &param, const ParamDesc &place) {
   case ParamKind::F32:
     put(place, bound.scalars[param.index()]);
     return {};
+  case ParamKind::Comm:
+  case ParamKind::Signals:
+    return Status::error(HEDDLE_INVALID_ARGUMENT,
+                         "the kernel talks to other ranks: expected a communicator");
   }
   return Status::error(HEDDLE_INVALID_PACKAGE, "unknown kind of parameter");
 }

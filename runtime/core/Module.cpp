@@ -31,6 +31,10 @@ Layout layoutOf(pkg::ParamKind kind) {
     return {ParamKind::I32, 4, 4};
   case pkg::ParamKind::i64:
     return {ParamKind::I64, 8, 8};
+  case pkg::ParamKind::comm:
+    return {ParamKind::Comm, 8, 8};
+  case pkg::ParamKind::signals:
+    return {ParamKind::Signals, 8, 8};
   case pkg::ParamKind::f32:
     break;
   }

@@ -236,7 +236,8 @@ Expected<void> Resolver::place(TensorData &tensor) {
 bool isLoaded(const pkg::Kernel &kernel, size_t arg) {
   if (kernel.nodes())
     for (const pkg::RefNode *node : *kernel.nodes())
-      if (node->op() == pkg::RefOp::load && node->arg() == arg)
+      if ((node->op() == pkg::RefOp::load || node->op() == pkg::RefOp::gather) &&
+          node->arg() == arg)
         return true;
   return false;
 }

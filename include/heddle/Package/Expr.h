@@ -48,6 +48,7 @@ Expected<void> checkExpr(ExprSteps steps, size_t symbolCount);
 struct ExprContext {
   std::span<const int64_t> symbols; ///< values of Kernel.symbols, in order
   int64_t smCount = 0;              ///< multiprocessors the launch may use
+  int64_t world = 1;                ///< ranks of the communicator
 };
 
 /// Evaluates; an error on overflow, division by zero, or an expression that is not well-formed.
@@ -70,6 +71,7 @@ public:
   SizeExpr(int64_t constant) : program{ExprStep(ExprOp::constant, constant)} {}
   static SizeExpr symbol(uint32_t index);
   static SizeExpr smCount();
+  static SizeExpr world();
   /// A dimension: its symbol, or its value.
   static SizeExpr dim(const Dim &dim);
 

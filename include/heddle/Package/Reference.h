@@ -51,6 +51,10 @@ public:
   /// reads, or when data is missing.
   static Expected<Reference> create(const Kernel &kernel, size_t output,
                                     std::span<const ArgBuffer> args, const ExprContext &sizes);
+  /// The same for rank `rank` of several: `ranks` has the arguments of each, as many as sizes.world.
+  static Expected<Reference> create(const Kernel &kernel, size_t output,
+                                    std::span<const std::span<const ArgBuffer>> ranks, size_t rank,
+                                    const ExprContext &sizes);
 
   /// The argument that is the output, and its sizes: the space of points.
   size_t argument() const;

@@ -72,14 +72,21 @@ TEST(ExprTest, ReportsOverflowAndDivisionByZero) {
     EXPECT_THAT(failure(program(op, 3, 0)), HasSubstr("division by zero in"));
 }
 
+TEST(ExprTest, WorldIsTheNumberOfRanks) {
+  const SizeExpr e = SizeExpr::world() * 128;
+  EXPECT_EQ(*evaluateExpr(e.steps(), {}), 128);
+  EXPECT_EQ(*evaluateExpr(e.steps(), {{}, 132, 8}), 1024);
+  EXPECT_EQ(printExpr(e.steps(), {}), "world * 128");
+}
+
 TEST(ExprTest, RejectsWhatIsNotWellFormed) {
   const ExprStep one(ExprOp::constant, 1);
   const ExprStep add(ExprOp::add, 0);
   EXPECT_THAT(failure({}), HasSubstr("expression of 1 to 256 steps, got 0"));
   EXPECT_EQ(failure({one, add}), "expression step 1: add needs 2 values, got 1");
   EXPECT_EQ(failure({one, one}), "expected the expression to end with 1 value, got 2");
-  EXPECT_EQ(failure({ExprStep(static_cast<ExprOp>(11), 0)}),
-            "expression step 0: unknown operation 11");
+  EXPECT_EQ(failure({ExprStep(static_cast<ExprOp>(12), 0)}),
+            "expression step 0: unknown operation 12");
   const int64_t sizes[] = {5};
   EXPECT_EQ(failure({ExprStep(ExprOp::symbol, 1)}, sizes),
             "expression step 0: expected a symbol below 1, got 1");

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -396,6 +397,115 @@ TEST(ReferenceTest, GivesZeroForAnEmptySum) {
                               sizes);
   const int64_t point[] = {1, 1};
   EXPECT_EQ(reference.at(point), 0.0);
+}
+
+std::unique_ptr<RefNodeT> indexNode(int32_t dim) {
+  auto node = refNode(RefOp::index);
+  node->index_map = {dim};
+  return node;
+}
+
+std::unique_ptr<RefNodeT> sizeNode(SizeExpr value) {
+  auto node = refNode(RefOp::size);
+  node->extent = value.toExpr();
+  return node;
+}
+
+std::unique_ptr<RefNodeT> gatherNode(uint32_t arg, std::vector<uint32_t> inputs) {
+  auto node = refNode(RefOp::gather, std::move(inputs));
+  node->arg = arg;
+  return node;
+}
+
+/// Three ranks with an input [4, 3] each whose element is 100 rank + 10 row + column, and an output.
+struct Ranks {
+  std::vector<Tensor> in, out;
+  Ranks(std::vector<int64_t> outShape) {
+    for (int64_t r = 0; r < 3; ++r) {
+      in.emplace_back(DType::f32, std::vector<int64_t>{4, 3});
+      out.emplace_back(DType::f32, outShape);
+      for (int64_t i = 0; i < 4; ++i)
+        for (int64_t j = 0; j < 3; ++j)
+          in.back().set({i, j}, double(100 * r + 10 * i + j));
+    }
+  }
+  Reference bind(const PackageFile &file, size_t rank) const {
+    std::vector<std::array<ArgBuffer, 2>> buffers;
+    std::vector<std::span<const ArgBuffer>> ranks;
+    for (size_t r = 0; r < in.size(); ++r)
+      buffers.push_back({in[r].buffer(), out[r].buffer()});
+    ranks.assign(buffers.begin(), buffers.end());
+    Expected<Reference> made =
+        Reference::create(*file.root().kernels()->Get(0), 0, ranks, rank, {{}, 1, 3});
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
+  }
+};
+
+TEST(ReferenceTest, GathersFromOtherRanks) {
+  // out[r * 4 + i, j] = in of rank r[i, j]
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {12, 3}, true)),
+      listOf(indexNode(0), indexNode(1), sizeNode(4), refNode(RefOp::floor_div, {0, 2}),
+             refNode(RefOp::mod, {0, 2}), gatherNode(0, {3, 4, 1})));
+  Ranks ranks({12, 3});
+  Reference reference = ranks.bind(file, 1);
+  std::vector<double> box(36);
+  const int64_t origin[] = {0, 0}, extent[] = {12, 3};
+  ASSERT_TRUE(reference.evaluateBox(origin, extent, box));
+  for (int64_t i = 0; i < 12; ++i)
+    for (int64_t j = 0; j < 3; ++j)
+      EXPECT_EQ(box[size_t(i * 3 + j)], double(100 * (i / 4) + 10 * (i % 4) + j)) << i << " " << j;
+}
+
+TEST(ReferenceTest, SumsOverRanks) {
+  // out[i, j] = sum over ranks k of in of rank k[rank + i, j]
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {2, 3}, true)),
+      listOf(indexNode(0), indexNode(1), indexNode(2), refNode(RefOp::rank),
+             refNode(RefOp::add, {3, 0}), gatherNode(0, {2, 4, 1}), constantNode(1),
+             contractNode(5, 6, SizeExpr::world())));
+  Ranks ranks({2, 3});
+  for (size_t rank = 0; rank < 3; ++rank) {
+    Reference reference = ranks.bind(file, rank);
+    for (int64_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 3; ++j) {
+        const int64_t point[] = {i, j};
+        EXPECT_EQ(reference.at(point), double(300 + 3 * (10 * (int64_t(rank) + i) + j)));
+      }
+  }
+}
+
+TEST(ReferenceTest, WhatIsGatheredFromOutsideIsNaN) {
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {6, 5}, true)),
+      listOf(indexNode(0), indexNode(1), constantNode(1), refNode(RefOp::sub, {0, 2}),
+             gatherNode(0, {1, 3, 2})));
+  Ranks ranks({6, 5});
+  Reference reference = ranks.bind(file, 0);
+  for (int64_t i = 0; i < 6; ++i)
+    for (int64_t j = 0; j < 5; ++j) {
+      const int64_t point[] = {i, j};
+      const bool inside = i >= 1 && i <= 4 && j < 3;
+      EXPECT_EQ(std::isnan(reference.at(point)), !inside) << i << " " << j;
+      if (inside)
+        EXPECT_EQ(reference.at(point), double(100 * j + 10 * (i - 1) + 1));
+    }
+}
+
+TEST(ReferenceTest, ExpectsTheArgumentsOfEachRank) {
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {4, 3}, true)),
+      listOf(refLoad(0, {0, 1})));
+  Tensor x(DType::f32, {4, 3}), y(DType::f32, {4, 3});
+  const ArgBuffer buffers[] = {x.buffer(), y.buffer()};
+  const std::span<const ArgBuffer> ranks[] = {buffers, buffers};
+  const Kernel &kernel = *file.root().kernels()->Get(0);
+  Expected<Reference> few = Reference::create(kernel, 0, ranks, 1, {{}, 1, 3});
+  ASSERT_FALSE(few);
+  EXPECT_THAT(few.error().message, HasSubstr("the arguments of 3 ranks"));
+  EXPECT_FALSE(Reference::create(kernel, 0, ranks, 2, {{}, 1, 2}));
+  EXPECT_TRUE(Reference::create(kernel, 0, ranks, 1, {{}, 1, 2}));
 }
 
 TEST(ReferenceTest, ChecksArguments) {
