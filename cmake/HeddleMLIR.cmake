@@ -1,6 +1,7 @@
 # Finds MLIR and LLVM 22 (Debian's packages) and sets up TableGen and the precompiled header.
-# Everything links the shared libMLIR and libLLVM: mixing in their static libraries registers
-# command-line options twice and aborts at start.
+# An executable links either the shared libMLIR and libLLVM or the archives of both, never some of each: that
+# registers command-line options twice and aborts at start. heddlec links the archives: loading the shared
+# libraries takes 30 ms of a compilation, and a compiler in one file is easier to carry.
 
 find_package(MLIR REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
@@ -25,12 +26,28 @@ endif()
 target_compile_options(heddle_mlir_pch PUBLIC ${HEDDLE_MLIR_FLAGS})
 target_precompile_headers(heddle_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
 
+# MLIR and LLVM for whatever is linked: as archives where the executable has the property HEDDLE_STATIC_MLIR.
+option(HEDDLE_STATIC_HEDDLEC "Link heddlec with the archives of MLIR and LLVM" ON)
+file(GLOB HEDDLE_MLIR_ARCHIVES ${LLVM_LIBRARY_DIR}/libMLIR*.a)
+file(GLOB HEDDLE_LLVM_ARCHIVES ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+if(HEDDLE_STATIC_HEDDLEC AND (NOT HEDDLE_MLIR_ARCHIVES OR NOT HEDDLE_LLVM_ARCHIVES))
+  message(STATUS "no archives of MLIR and LLVM in ${LLVM_LIBRARY_DIR}: heddlec links the shared libraries")
+  set(HEDDLE_STATIC_HEDDLEC OFF)
+endif()
+add_library(heddle_mlir_archives INTERFACE)
+target_link_libraries(heddle_mlir_archives INTERFACE
+  ${HEDDLE_MLIR_ARCHIVES} ${HEDDLE_LLVM_ARCHIVES} z zstd Threads::Threads ${CMAKE_DL_LIBS})
+add_library(heddle_mlir INTERFACE)
+target_link_libraries(heddle_mlir INTERFACE
+  "$<$<BOOL:$<TARGET_PROPERTY:HEDDLE_STATIC_MLIR>>:heddle_mlir_archives>"
+  "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:HEDDLE_STATIC_MLIR>>>:MLIR;LLVM>")
+
 # heddle_mlir_library(name SOURCES... DEPENDS... LIBS...): a static library of the compiler.
 function(heddle_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   heddle_use_mlir(${name})
-  target_link_libraries(${name} PUBLIC ${ARG_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LIBS} heddle_mlir)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -45,13 +62,17 @@ function(heddle_use_mlir name)
   target_precompile_headers(${name} REUSE_FROM heddle_mlir_pch)
 endfunction()
 
-# heddle_tool(name SOURCES... LIBS...): an executable of the compiler. Its sources are a main
+# heddle_tool(name [STATIC] SOURCES... LIBS...): an executable of the compiler, with MLIR's archives if STATIC. Its sources are a main
 # function that sees none of MLIR (the precompiled header is not for position-independent
 # executables).
 function(heddle_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "STATIC" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} MLIR LLVM)
+  if(ARG_STATIC AND HEDDLE_STATIC_HEDDLEC)
+    set_target_properties(${name} PROPERTIES HEDDLE_STATIC_MLIR ON)
+    target_link_options(${name} PRIVATE -Wl,--gc-sections $<$<CONFIG:Release>:-Wl,-s>)
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} heddle_mlir)
   # Debian keeps libMLIR outside the loader's path.
   set_target_properties(${name} PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
   install(TARGETS ${name} RUNTIME DESTINATION bin)

@@ -29,7 +29,7 @@ constexpr int64_t mostStraight = 640;
 constexpr int64_t mostInLoop = 384, mostInSlowLoop = 128;
 /// Elements of a turn that reads a matrix: so many loads are on their way together, and a turn
 /// waits for them as long as several hundred instructions take.
-constexpr int64_t leastWithReads = 16;
+constexpr int64_t leastWithReads = 8;
 
 /// Instructions of an element, roughly.
 static int64_t elementCost(Region &region) {

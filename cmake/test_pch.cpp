@@ -1,0 +1,1 @@
+// Owner of the unit tests' precompiled header; no test is in here.
