@@ -34,6 +34,7 @@ if(HEDDLE_STATIC_HEDDLEC AND (NOT HEDDLE_MLIR_ARCHIVES OR NOT HEDDLE_LLVM_ARCHIV
   message(STATUS "no archives of MLIR and LLVM in ${LLVM_LIBRARY_DIR}: heddlec links the shared libraries")
   set(HEDDLE_STATIC_HEDDLEC OFF)
 endif()
+find_package(Threads REQUIRED)
 add_library(heddle_mlir_archives INTERFACE)
 target_link_libraries(heddle_mlir_archives INTERFACE
   ${HEDDLE_MLIR_ARCHIVES} ${HEDDLE_LLVM_ARCHIVES} z zstd Threads::Threads ${CMAKE_DL_LIBS})
