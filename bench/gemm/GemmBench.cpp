@@ -86,6 +86,7 @@ struct Bench {
   int rounds = 9, configurations = 8;
   double roundMs = 15;
   Numbers numbers = Numbers::BF16;
+  bool transposedScaleA = false;
   void *scaleA = nullptr, *scaleB = nullptr; ///< for the peer: one value, often enough
   bool bytes() const { return numbers == Numbers::Fp8 || numbers == Numbers::Fp8Blocks; }
   int64_t elementBytes() const { return bytes() ? 1 : 2; }
@@ -158,6 +159,8 @@ struct Bench {
     int64_t sa[] = {m, k}, sb[] = {n, k}, sd[] = {m, n};
     int64_t kBlocks = (k + 127) / 128, nBlocks = (n + 127) / 128;
     int64_t blocksA[] = {m, kBlocks}, blocksB[] = {nBlocks, kBlocks};
+    if (transposedScaleA)
+      std::swap(blocksA[0], blocksA[1]);
     // Rows rounded up as the peer wants them.
     int64_t paddedK = (kBlocks + 3) / 4 * 4;
     scaleA = bytes() ? constant((m + 3) / 4 * 4 * paddedK, scaleOfA) : nullptr;
@@ -268,6 +271,7 @@ int main(int argc, char **argv) {
   app.add_option("--device", deviceName, "device")->capture_default_str();
   app.add_option("--dtype", dtype, "what is multiplied")->capture_default_str()->check(CLI::IsMember({"bf16", "f16", "fp8", "fp8-blocks"}));
   app.add_flag("--fast-accumulate", bench.peer.fastAccumulate, "fp8: the peer may keep short sums for all of K");
+  app.add_flag("--transposed-scale-a", bench.transposedScaleA, "fp8-blocks: scale_a is [K/128, M]");
   app.add_option("--rounds", bench.rounds, "timed rounds")->capture_default_str();
   app.add_option("--round-ms", bench.roundMs, "milliseconds a round")->capture_default_str();
   app.add_option("--configurations", bench.configurations, "cuBLASLt configurations tried")->capture_default_str();

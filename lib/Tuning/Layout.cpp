@@ -113,6 +113,9 @@ static int64_t scaleRegisters(const Schedule &s, const GemmProblem &p, int64_t r
 /// ptxas fits 128 accumulators and a plain epilogue into 154 registers, and 192 into
 /// 232 without spilling.
 constexpr int wgmmaOverhead = 32;
+/// Where sums are promoted, each multiplication is waited for: ptxas fits 96 accumulators, 96
+/// partial sums and the scales of 3 blocks of columns into 232 registers, 64 and 64 into 160.
+constexpr int wgmmaPromotedOverhead = 26;
 constexpr int fragmentOverhead = 48; // the same for mma.sync, without its fragments
 /// mma.sync, addresses of MN-major fragments: ptxas spills 96 accumulators and run-time
 /// strides at 168 registers.
@@ -137,7 +140,8 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
     const int epilogue = p.epilogueReadBytes ? readingOverhead : 0;
     const int64_t scales =
         scaleRegisters(s, p, rows / 32, columns / 4, columns, /*productRows=*/rows / 32);
-    return static_cast<int>(rows * columns / 128 + partial + wgmmaOverhead + epilogue + scales);
+    const int overhead = partial ? wgmmaPromotedOverhead : wgmmaOverhead;
+    return static_cast<int>(rows * columns / 128 + partial + overhead + epilogue + scales);
   }
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
   // Where sums are promoted: 4 steps of B, 16 rows of A and of partial sums.

@@ -414,14 +414,13 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
 // Helpers
 //===----------------------------------------------------------------------===//
 
+Value KernelLowering::allocaAtEntry(Type type) {
+  OpBuilder::InsertionGuard guard(e);
+  e.setInsertionPointToStart(entry);
+  return e.make<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(e.getContext()), type, e.i32(1));
+}
 Value KernelLowering::allocaI32(int64_t initial) {
-  Value slot;
-  {
-    OpBuilder::InsertionGuard guard(e);
-    e.setInsertionPointToStart(entry);
-    slot = e.make<LLVM::AllocaOp>(LLVM::LLVMPointerType::get(e.getContext()), e.getI32Type(),
-                                  e.i32(1));
-  }
+  Value slot = allocaAtEntry(e.getI32Type());
   store(slot, e.i32(initial));
   return slot;
 }

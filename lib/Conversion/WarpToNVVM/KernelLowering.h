@@ -119,6 +119,7 @@ public:
   /// Shared address of an element of a tile (see !warp.tile): row, col i32.
   mlir::Value elementAddress(warp::TileType type, mlir::Value base, mlir::Value row, mlir::Value col);
   mlir::Value allocaI32(int64_t initial); ///< promoted to a register by LLVM
+  mlir::Value allocaAtEntry(mlir::Type type); ///< likewise, to be stored to first
   mlir::Value load(mlir::Value slot);
   void store(mlir::Value slot, mlir::Value value);
   void arrive(mlir::Value barrier);

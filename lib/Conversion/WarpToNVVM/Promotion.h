@@ -25,11 +25,16 @@ struct TileRows {
 class OperandScale {
 public:
   OperandScale(KernelLowering &k, const warp::TileScales &scales);
-  /// The scales (f32) of rows. Those past the operand's end get any finite value.
-  llvm::SmallVector<mlir::Value> at(const TileRows &rows);
+  /// Of a tile at other `offsets` (index) in the operand.
+  OperandScale(KernelLowering &k, const warp::TileScales &scales, mlir::ValueRange offsets);
+  /// The scales (f32) of rows. Those past the operand's end get any finite value. `wanted`, when
+  /// given, is an i32 that is positive in threads that need them.
+  llvm::SmallVector<mlir::Value> at(const TileRows &rows, mlir::Value wanted = nullptr);
+  /// How many rows (i32) there are from the first of `rows` on, not positive past the end.
+  mlir::Value rowsLeft(const TileRows &rows);
 
 private:
-  mlir::Value clamped(mlir::Value row);
+  mlir::Value clamped(mlir::Value row, mlir::Value wanted);
   llvm::SmallVector<mlir::Value> near(const TileRows &rows);
 
   KernelLowering &k;
@@ -38,6 +43,9 @@ private:
   int64_t blockRows;
   bool transposed;
 };
+
+/// Gives the rows in the tiles of a and b (i32) of a thread's elements.
+using RowsAndColumns = llvm::function_ref<std::pair<TileRows, TileRows>()>;
 
 /// The scales of a thread's elements, whose rows in the tiles of a and b (i32) are given.
 class ElementScales {
@@ -49,6 +57,12 @@ public:
     rowScales = OperandScale(k, a).at(rows);
     loadColumns(b, columns);
   }
+  /// The same, but an iteration of the loop around ahead: the first are loaded before the loop,
+  /// and `fetchNext` asks for those of the next iteration. `place` gives rows and columns, at the
+  /// insertion point. Where offsets depend on more than the iteration, this is `load`.
+  void loadAhead(const warp::TileScales &a, const warp::TileScales &b, RowsAndColumns place);
+  /// To be called once in the iteration, where loads do not hold up what uses the present scales.
+  void fetchNext();
   /// Others than before; indices count from the first of them.
   void loadColumns(const warp::TileScales &b, const TileRows &columns) {
     columnScales = OperandScale(k, b).at(columns);
@@ -58,8 +72,19 @@ public:
   mlir::Value add(mlir::Value partial, mlir::Value acc, size_t row, size_t column);
 
 private:
+  /// Loads the scales of iteration `iv` of `ahead` into its registers.
+  void fetch(mlir::Value iv, const TileRows &rows, const TileRows &columns);
+
   KernelLowering &k;
   llvm::SmallVector<mlir::Value> rowScales, columnScales;
+  /// What is loaded an iteration ahead, and the allocas it is carried in.
+  struct Ahead {
+    mlir::scf::ForOp loop;
+    warp::TileScales a, b;
+    TileRows rows, columns;
+    llvm::SmallVector<mlir::Value> registers;
+  };
+  std::optional<Ahead> ahead;
   llvm::DenseMap<std::pair<size_t, size_t>, mlir::Value> products;
 };
 

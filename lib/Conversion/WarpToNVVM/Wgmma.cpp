@@ -162,30 +162,39 @@ public:
     // Always 0, which ptxas does not know: a product that might add to its registers keeps those
     // of the block before, where another set would spill.
     Value overwrite = blocks(type) > 1 ? e.shr(k.warp, 16) : e.i32(0);
-    auto [row0, col0] = fragmentBase(type);
     // Columns that share a scale, else this thread's two of each eight.
     int64_t unit = 8;
     if (op.hasScales())
       unit = rowsWithOneScale(op.getScales(false), type.getCols(), type.getCols());
     bool rowwise = op.hasScales() && rowsWithOneScale(op.getScales(true), type.getRows(), 64) < 64;
-    TileRows rows{rowwise ? row0 : blockRow(type, 0), {}}, columns{unit >= 8 ? e.i32(0) : col0, {}};
-    for (int64_t block = 0; block < blocks(type); ++block)
-      for (int64_t h = 0; h < (rowwise ? 2 : 1); ++h)
-        rows.offsets.push_back(block * 64 + 8 * h);
-    if (unit >= 8)
-      for (int64_t col = 0; col < type.getCols(); col += unit)
-        columns.offsets.push_back(col);
-    else
-      for (int64_t i = 0; i < type.getCols() / 4; ++i)
-        columns.offsets.push_back(i / 2 * 8 + i % 2);
+    auto place = [&] {
+      auto [row0, col0] = fragmentBase(type);
+      TileRows rows{rowwise ? row0 : blockRow(type, 0), {}}, columns{unit >= 8 ? e.i32(0) : col0, {}};
+      for (int64_t block = 0; block < blocks(type); ++block)
+        for (int64_t h = 0; h < (rowwise ? 2 : 1); ++h)
+          rows.offsets.push_back(block * 64 + 8 * h);
+      if (unit >= 8)
+        for (int64_t col = 0; col < type.getCols(); col += unit)
+          columns.offsets.push_back(col);
+      else
+        for (int64_t i = 0; i < type.getCols() / 4; ++i)
+          columns.offsets.push_back(i / 2 * 8 + i % 2);
+      return std::pair(rows, columns);
+    };
     ElementScales scales(k);
-    if (op.hasScales())
+    if (op.hasScales() && unit >= 8) {
+      scales.loadAhead(op.getScales(true), op.getScales(false), place);
+    } else if (op.hasScales()) {
+      auto [rows, columns] = place();
       scales.load(op.getScales(true), rows, op.getScales(false), columns);
+    }
     Value bDesc = descriptor(op.getB().getType(), b, e.i32(0));
     SmallVector<Type> types(count, e.getF32Type());
     for (int64_t block = 0; block < blocks(type); ++block) {
       ValueRange sums =
           multiply(op, a, bDesc, blockRow(type, block), partial, block ? overwrite : e.i32(0));
+      if (block == 0)
+        scales.fetchNext();
       auto ready = e.make<ptx::WgmmaWaitOp>(types, sums, e.getI32IntegerAttr(0));
       llvm::copy(ready.getResult(), partial.begin());
       if (block + 1 == blocks(type))

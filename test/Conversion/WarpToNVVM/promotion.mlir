@@ -22,28 +22,37 @@ warp.kernel @wgmma(%sa: memref<?x4xf32> {warp.name = "sa", warp.dims = ["M", "kb
   %sums = warp.pipe "accumulator" : !regs
   warp.role @mma stages ["mma"] warps 0 to 4 {
     %first = warp.acquire %sums : !regs
-    // CHECK: scf.for {{.*}} iter_args(%[[OLD:.*]] = %{{.*}}) -> (vector<16xf32>)
+    // The scales of the first K block are loaded before the loop, those of the next one (the last
+    // one's again) once the first product is on its way. The column's scale is asked for by threads
+    // that have rows.
+    // CHECK: %[[FIRST:.*]] = ptx.load_below {{.*}} + 0, 0 of %[[LEFT:.*]] : <1>
+    // CHECK: llvm.store %[[FIRST]], %[[S0:.*]] : f32, !llvm.ptr
+    // CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[END:.*]] step %{{.*}} iter_args(%[[OLD:.*]] = %{{.*}}) -> (vector<16xf32>)
     %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%old = %first) -> (!acc) {
       %a, %b = warp.wait %ops : !ops
       %later = arith.cmpi ne, %k, %c0 : index
       %k0 = arith.muli %k, %c128 : index
       // CHECK: ptx.mbarrier_wait
-      // CHECK: %[[S0:.*]] = ptx.load_below %[[AT:.*]] + 0, 0 of %[[LEFT:.*]] : <1>
-      // CHECK: %[[S8:.*]] = ptx.load_below %[[AT]] + 128, 8 of %[[LEFT]] : <1>
-      // CHECK: ptx.load_below %[[AT]] + 1024, 64 of %[[LEFT]] : <1>
-      // CHECK: ptx.load_below %[[AT]] + 1152, 72 of %[[LEFT]] : <1>
-      // CHECK: %[[COLUMN:.*]] = llvm.load %{{.*}} invariant {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+      // CHECK: %[[ROW:.*]] = llvm.load %[[S0]] : !llvm.ptr -> f32
+      // CHECK: %[[SCALE:.*]] = arith.mulf %[[ROW]], %{{.*}} : f32
       // CHECK: %[[RAW:.*]]:8 = "ptx.wgmma_block"
       // CHECK-SAME: b_type = "e5m2"
       // CHECK-SAME: type = "e4m3"
+      // CHECK: %[[NEXT:.*]] = arith.addi %[[K]],
+      // CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]] : index
+      // CHECK: arith.select %[[MORE]], %[[NEXT]], %[[K]] : index
+      // CHECK: %[[LOADED:.*]] = ptx.load_below %[[AT:.*]] + 0, 0 of %[[LEFT]] : <1>
+      // CHECK: ptx.load_below %[[AT]] + 128, 8 of %[[LEFT]] : <1>
+      // CHECK: ptx.load_below %[[AT]] + 1024, 64 of %[[LEFT]] : <1>
+      // CHECK: ptx.load_below %[[AT]] + 1152, 72 of %[[LEFT]] : <1>
+      // CHECK: ptx.load_below %{{.*}} + 0, 0 of %[[LEFT]] : <1>
+      // CHECK: llvm.store %[[LOADED]], %[[S0]] : f32, !llvm.ptr
       // CHECK: %[[PARTIAL:.*]]:8 = "ptx.wgmma_wait"(%[[RAW]]#0,
-      // CHECK: %[[SCALE:.*]] = arith.mulf %[[S0]], %[[COLUMN]] : f32
       // CHECK: math.fma %[[PARTIAL]]#0, %[[SCALE]], %{{.*}} : f32
-      // CHECK: arith.mulf %[[S8]], %[[COLUMN]] : f32
       // CHECK: %[[AGAIN:.*]]:8 = "ptx.wgmma_block"(%[[PARTIAL]]#0,
-      // CHECK: %[[MORE:.*]]:8 = "ptx.wgmma_wait"(%[[AGAIN]]#0,
+      // CHECK: %[[SECOND:.*]]:8 = "ptx.wgmma_wait"(%[[AGAIN]]#0,
       // CHECK: ptx.mbarrier_arrive_if
-      // CHECK: math.fma %[[MORE]]#0
+      // CHECK: math.fma %[[SECOND]]#0
       // CHECK: scf.yield
       %new = warp.mma %a, %b, %old accumulate %later scales %sa[%c0, %k0] by [1, 128], %sb[%c0, %k0] by [128, 128] : !tile, !warp.tile<16x128xf8E5M2>, !acc, memref<?x4xf32>, memref<1x4xf32>
       warp.release %ops : !ops
