@@ -116,6 +116,9 @@ public:
   virtual ~Entry() = default;
   /// How many of its CTAs one multiprocessor holds at once; 0: unknown.
   virtual unsigned residentPerMultiprocessor() const = 0;
+  /// How many multiprocessors its clusters can fill at once: a cluster lies within one group of
+  /// multiprocessors, and what is left of a group stays idle. 0: all, or unknown.
+  virtual unsigned clusteredMultiprocessors() const { return 0; }
 };
 
 class Event {

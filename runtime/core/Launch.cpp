@@ -19,13 +19,21 @@ constexpr int64_t maxGrid[3] = {2147483647, 65535, 65535};
 constexpr uint64_t mapAlignment = 16, maxMapDim = uint64_t(1) << 32,
                    maxMapStride = uint64_t(1) << 40;
 
+/// What `sm_count` means for a form: a grid of more clusters than run at once would leave a few of
+/// them, with as much work as the others, to a second wave.
+static int64_t usableMultiprocessors(const LoadedVariant &loaded, int64_t multiprocessors) {
+  unsigned clustered = loaded.entry->clusteredMultiprocessors();
+  return clustered ? std::min(multiprocessors, int64_t(clustered)) : multiprocessors;
+}
+
 /// One launch of one form, on the stack.
 class Plan {
 public:
   Plan(LoadedKernel &kernel, const LoadedVariant &loaded, const BoundArguments &bound,
        int64_t multiprocessors)
       : kernel(*kernel.kernel), device(kernel.module->device()), maps(kernel.module->tensorMaps()),
-        loaded(loaded), bound(bound), sizes{bound.symbolValues(*kernel.kernel), multiprocessors} {}
+        loaded(loaded), bound(bound),
+        sizes{bound.symbolValues(*kernel.kernel), usableMultiprocessors(loaded, multiprocessors)} {}
 
   /// Fails when the form does not take the arguments.
   Status build();

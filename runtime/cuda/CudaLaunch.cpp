@@ -32,9 +32,10 @@ public:
 class CudaEntry final : public Entry {
 public:
   unsigned residentPerMultiprocessor() const override { return resident; }
+  unsigned clusteredMultiprocessors() const override { return clustered; }
   EntryDesc desc;
   Function function = nullptr;
-  unsigned resident = 0;
+  unsigned resident = 0, clustered = 0;
   unsigned clusterSize = 1;
 };
 
@@ -130,6 +131,17 @@ Status CudaDevice::findEntry(Image &image, const EntryDesc &desc, std::unique_pt
   int resident = 0;
   if (driver.occupancy(&resident, made->function, int(threads), desc.sharedBytes) == Success)
     made->resident = unsigned(resident);
+  if (made->clusterSize > 1 && made->resident && driver.maxActiveClusters) {
+    LaunchAttribute attribute{};
+    attribute.id = LaunchClusterDimension;
+    attribute.value.cluster = {desc.cluster[0], desc.cluster[1], desc.cluster[2]};
+    LaunchConfig config{
+        desc.cluster[0], desc.cluster[1],  desc.cluster[2], desc.block[0], desc.block[1],
+        desc.block[2],   desc.sharedBytes, nullptr,         &attribute,    1};
+    int clusters = 0;
+    if (driver.maxActiveClusters(&clusters, made->function, &config) == Success && clusters > 0)
+      made->clustered = unsigned(clusters) * made->clusterSize / made->resident;
+  }
   entry = std::move(made);
   return {};
 }
