@@ -24,6 +24,15 @@ using checks::component;
 using checks::Entry;
 using checks::Part;
 
+/// An access to an mbarrier in shared memory, for a report.
+static AccessEvent accessToBarrier(const WarpRef &at) {
+  AccessEvent a;
+  a.at = at;
+  a.space = Space::Shared;
+  a.bytes = 8;
+  return a;
+}
+
 void RaceDetector::ctaStart(const WarpRef &at, unsigned warps) {
   // Launches follow one another unless some still run.
   if (live == 0 && at.launch != launch) {
@@ -197,11 +206,8 @@ void RaceDetector::mbarrier(const SyncEvent &e, WarpState *w) {
           m &= ~g->mask | 1u << l;
         continue;
       }
-      AccessEvent a;
-      a.at = e.at;
+      AccessEvent a = accessToBarrier(e.at);
       a.lanes = now.lanes;
-      a.space = Space::Shared;
-      a.bytes = 8;
       reportRace(a, b.init, now, Verdict::Unordered, e.address, e.owner, true);
       return;
     }
@@ -368,11 +374,8 @@ void RaceDetector::checkVisible(const SyncEvent &e, Barrier &b, Operation &op) {
     v = Verdict::NoProxyFence;
   if (v == Verdict::Ordered)
     return;
-  AccessEvent a;
-  a.at = e.at;
+  AccessEvent a = accessToBarrier(e.at);
   a.op = e.op;
-  a.space = Space::Shared;
-  a.bytes = 8;
   reportRace(a, b.init, now, v, e.address, e.owner, true);
 }
 

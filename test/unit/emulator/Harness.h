@@ -31,6 +31,7 @@ struct Kernel {
   std::vector<uint32_t> input;
   std::vector<Role> roles;
   MachineOptions options;
+  Observer *observer = nullptr; ///< sees the launch; not owned
   /// Called with the buffers before the launch; may change the input.
   std::function<void(Device &, DevicePtr out, DevicePtr in, std::vector<uint32_t> &input)> prepare;
 
@@ -75,6 +76,8 @@ inline Outcome run(const Kernel &k) {
   if (!module)
     return o;
   Machine machine(k.options);
+  if (k.observer)
+    machine.setObserver(k.observer);
   Device &d = machine.addDevice(*t);
   size_t words = size_t(k.threads) * k.blocks * k.outWords;
   DevicePtr out = d.allocate(words * 4), in = d.allocate(std::max<size_t>(4, k.input.size() * 4));

@@ -17,36 +17,11 @@
 using namespace heddle::emulator;
 using namespace heddle::emulator::test;
 
-static Outcome runChecked(const Kernel &k) {
-  Outcome o;
-  const auto *t = heddle::target::findTarget(k.target);
-  auto module = Module::parse(k.text(), *t, &o.parse);
-  if (!module)
-    return o;
-  MachineOptions options = k.options;
-  options.limits.maxInstructions = 200000;
-  Machine machine(options);
+static Outcome runChecked(Kernel k) {
   RaceDetector races;
-  machine.setObserver(&races);
-  Device &d = machine.addDevice(*t);
-  size_t words = size_t(k.threads) * k.blocks * k.outWords;
-  DevicePtr out = d.allocate(words * 4), in = d.allocate(std::max<size_t>(4, k.input.size() * 4));
-  if (!k.input.empty())
-    d.copyIn(in, k.input.data(), k.input.size() * 4);
-  LaunchConfig c;
-  c.grid = {k.blocks, 1, 1};
-  c.block = {k.threads, 1, 1};
-  if (k.cluster)
-    c.cluster = {k.cluster, 1, 1};
-  c.dynamicShared = k.shared;
-  c.roles = k.roles;
-  c.params.resize(16);
-  std::memcpy(c.params.data(), &out, 8);
-  std::memcpy(c.params.data() + 8, &in, 8);
-  o.report = d.launch(module, "k", c);
-  o.out.resize(words);
-  d.copyOut(o.out.data(), out, words * 4);
-  return o;
+  k.options.limits.maxInstructions = 200000;
+  k.observer = &races;
+  return run(k);
 }
 
 /// A ring of two slots: warp 0 copies four chunks of 128 bytes, warp 1 adds them up and
