@@ -27,6 +27,8 @@ std::string_view levelName(Level level) {
 
 /// Roles that passes or people have made, with everything placed.
 static bool isAllocated(warp::KernelOp kernel) {
+  if (kernel->hasAttr("shared_bytes"))
+    return true;
   return kernel
       ->walk([](warp::PipeOp pipe) {
         return pipe.getOffset() || pipe.getBarriers() ? WalkResult::interrupt()

@@ -9,4 +9,5 @@
 include "KernelOps.td"
 include "GemmOps.td"
 include "ElementwiseOps.td"
+include "CollectiveOps.td"
 #endif

@@ -41,6 +41,7 @@ private:
   }
   LogicalResult unifyGemm(GemmOp gemm);
   LogicalResult unifyScales(GemmOp gemm);
+  LogicalResult unifyParts(Value whole, Value part, Location loc);
   LogicalResult unifyOp(Operation &op);
   LogicalResult unifyNames();
   void nameAfterGemm();
@@ -50,6 +51,7 @@ private:
   std::vector<Dim> dims;
   llvm::DenseMap<Value, SmallVector<unsigned>> values;
   std::vector<SmallVector<unsigned>> results;
+  std::optional<unsigned> ranks; ///< a dimension that is the number of ranks
 };
 
 static std::string sizeText(int64_t size) {
@@ -142,9 +144,33 @@ LogicalResult ShapeInference::unifyScales(GemmOp gemm) {
                gemm.getScale(false).kDim, loc);
 }
 
+/// `whole` has the number of ranks in front of the dimensions of `part` (null: no part).
+LogicalResult ShapeInference::unifyParts(Value whole, Value part, Location loc) {
+  unsigned first = values[whole].front();
+  Dim &size = dims[find(first)];
+  if (!size.name.empty() && size.name != ranksName)
+    return mlir::emitError(loc) << "expected dimension 0 of the parts to be named " << ranksName
+                                << ", the number of ranks, got " << size.name;
+  size.name = ranksName;
+  if (!ranks)
+    ranks = first;
+  if (failed(unify(*ranks, first, loc)))
+    return failure();
+  for (unsigned d = 0; part && d < values[part].size(); ++d)
+    if (failed(unify(whole, d + 1, part, d, loc)))
+      return failure();
+  return success();
+}
+
 LogicalResult ShapeInference::unifyOp(Operation &op) {
   for (Value result : op.getResults())
     addValue(result);
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return unifyParts(gather.getResult(), gather.getInput(), op.getLoc());
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    return unifyParts(scatter.getInput(), scatter.getResult(), op.getLoc());
+  if (isa<AllToAllOp>(op) && failed(unifyParts(op.getOperand(0), Value(), op.getLoc())))
+    return failure();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return unifyGemm(gemm);
   if (isa<SplatOp>(op))

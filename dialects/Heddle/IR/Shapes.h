@@ -19,6 +19,9 @@
 
 namespace heddle::spec {
 
+/// The name of the size that is the number of ranks, in kernels of several.
+inline constexpr llvm::StringLiteral ranksName = "world";
+
 /// One size: `value` elements, or ShapedType::kDynamic.
 struct Size {
   std::string name; ///< unique in the kernel: "M", or "bias_0" when it has no part in a product

@@ -13,4 +13,5 @@ include "WgmmaOps.td"
 include "MathOps.td"
 include "MmaOps.td"
 include "Tcgen05Ops.td"
+include "PeerOps.td"
 #endif

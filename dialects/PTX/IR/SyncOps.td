@@ -62,6 +62,12 @@ def PTX_MBarrierExpectTxOp : PTX_TextOp<"mbarrier_arrive_expect_tx",
   let arguments = (ins I32:$barrier, I32:$bytes);
   let assemblyFormat = "$barrier `,` $bytes attr-dict";
 }
+def PTX_MBarrierExpectMoreOp : PTX_TextOp<"mbarrier_expect_tx",
+    "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;"> {
+  let summary = "expect `bytes` more of asynchronous writes in the current phase, without an arrival";
+  let arguments = (ins I32:$barrier, I32:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict";
+}
 def PTX_MBarrierInitOp : PTX_TextOp<"mbarrier_init", "mbarrier.init.shared.b64 [$0], $1;"> {
   let summary = "make a barrier that completes a phase after `count` arrivals";
   let arguments = (ins I32:$barrier, I32:$count);

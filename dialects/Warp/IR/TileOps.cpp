@@ -36,6 +36,13 @@ static LogicalResult verifyOffsets(Operation *op, Value memory, OperandRange off
   return success();
 }
 
+/// Linear tiles are for warp.transfer and sums.
+static LogicalResult verifyPanels(Operation *op, TileType tile) {
+  if (tile.isLinear())
+    return op->emitOpError("expected a tile with panels, got ") << tile;
+  return success();
+}
+
 LogicalResult CopyOp::verify() {
   bool fromTile = isa<TileType>(getSource().getType()), toTile = isa<TileType>(getTarget().getType());
   if (fromTile == toTile)
@@ -46,6 +53,8 @@ LogicalResult CopyOp::verify() {
   if (failed(verifyOffsets(*this, getMemory(), getOffsets())))
     return failure();
   auto tile = cast<TileType>(getTile().getType());
+  if (failed(verifyPanels(*this, tile)))
+    return failure();
   auto memory = cast<MemRefType>(getMemory().getType());
   if (tile.getElementType() != memory.getElementType())
     return emitOpError("expected equal element types, got ")
@@ -111,6 +120,8 @@ template <typename Op> static LogicalResult verifyScales(Op op, int64_t k) {
 LogicalResult MmaOp::verify() {
   TileType a = getA().getType(), b = getB().getType();
   AccType acc = getAcc().getType();
+  if (failed(verifyPanels(*this, a)) || failed(verifyPanels(*this, b)))
+    return failure();
   if (a.getElementType().getIntOrFloatBitWidth() != b.getElementType().getIntOrFloatBitWidth())
     return emitOpError("expected operands of one width, got ")
            << a.getElementType() << " and " << b.getElementType();
@@ -133,6 +144,8 @@ LogicalResult ReadOp::verify() {
 
 LogicalResult MapOp::verify() {
   TileType from = getSource().getType(), to = getTarget().getType();
+  if (failed(verifyPanels(*this, from)) || failed(verifyPanels(*this, to)))
+    return failure();
   if (from.getRows() != to.getRows() || from.getCols() != to.getCols())
     return emitOpError("expected tiles of one shape, got ") << from << " and " << to;
   return verifyElementRegion(*this, getBody(), from.getElementType(), to.getElementType());
@@ -148,6 +161,8 @@ LogicalResult StoreOp::verify() {
 LogicalResult PackOp::verify() {
   AccType acc = getAcc().getType();
   TileType tile = getTile().getType();
+  if (failed(verifyPanels(*this, tile)))
+    return failure();
   if (tile.getRows() != acc.getRows())
     return emitOpError("expected the tile to have ")
            << acc.getRows() << " rows, got " << tile.getRows();

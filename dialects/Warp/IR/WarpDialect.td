@@ -47,10 +47,12 @@ def Warp_Link : Warp_Enum<"Link", "how far a pipe reaches", [
   I32EnumAttrCase<"Regs", 1, "regs">,
   I32EnumAttrCase<"Smem", 2, "smem">,
   I32EnumAttrCase<"Tmem", 3, "tmem">,
-  I32EnumAttrCase<"Cluster", 4, "cluster">]>;
+  I32EnumAttrCase<"Cluster", 4, "cluster">,
+  I32EnumAttrCase<"Peer", 5, "peer">]>;
 def Warp_Major : Warp_Enum<"Major", "the contiguous dimension of a tile", [
-  I32EnumAttrCase<"K", 0, "k">,     // the second (last) dimension
-  I32EnumAttrCase<"MN", 1, "mn">]>; // the first dimension
+  I32EnumAttrCase<"K", 0, "k">,      // the second (last) dimension
+  I32EnumAttrCase<"MN", 1, "mn">,    // the first dimension
+  I32EnumAttrCase<"Linear", 2, "linear">]>; // the last dimension, rows one after the other
 def Warp_Engine : Warp_Enum<"Engine", "who moves a tile", [
   I32EnumAttrCase<"Bulk", 0, "bulk">, I32EnumAttrCase<"Async", 1, "async">,
   I32EnumAttrCase<"Threads", 2, "threads">]>;
@@ -68,8 +70,18 @@ def Warp_StorePath : Warp_Enum<"StorePath", "how results leave", [
 def Warp_FenceKind : Warp_Enum<"FenceKind", "what a fence orders", [
   I32EnumAttrCase<"ProxyAsync", 0, "proxy_async">,   // generic writes before async-proxy reads
   I32EnumAttrCase<"TmemBefore", 1, "tmem_before">,   // tcgen05.fence::before_thread_sync
-  I32EnumAttrCase<"TmemAfter", 2, "tmem_after">]>;   // tcgen05.fence::after_thread_sync
+  I32EnumAttrCase<"TmemAfter", 2, "tmem_after">,     // tcgen05.fence::after_thread_sync
+  I32EnumAttrCase<"BulkDone", 3, "bulk_done">,       // this thread's bulk stores have been performed
+  I32EnumAttrCase<"ProxyGlobal", 4, "proxy_global">]>; // generic and async proxy, in global memory
 def Warp_FenceKindAttr : Warp_EnumAttr<Warp_FenceKind, "fence_kind">;
+
+def Warp_Flow : Warp_Enum<"Flow", "which end of a peer pipe its memory is at", [
+  I32EnumAttrCase<"Push", 0, "push">,    // the consumer's
+  I32EnumAttrCase<"Pull", 1, "pull">]>;  // the producer's
+def Warp_FlowAttr : Warp_EnumAttr<Warp_Flow, "flow"> { let assemblyFormat = "$value"; }
+def Warp_Keep : Warp_Enum<"Keep", "what the L2 does with what is moved", [
+  I32EnumAttrCase<"Normal", 0, "normal">, I32EnumAttrCase<"Stream", 1, "stream">]>; // evict first
+def Warp_KeepAttr : Warp_EnumAttr<Warp_Keep, "keep"> { let assemblyFormat = "$value"; }
 
 class Warp_Attr<string n, string m, list<Trait> t = []> : AttrDef<Warp_Dialect, n, t> { let mnemonic = m; }
 
@@ -92,5 +104,19 @@ def Warp_ScheduleAttr : Warp_Attr<"Schedule", "schedule"> {
     DefaultValuedParameter<"int64_t", "1">:$cluster_n);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+}
+
+def Warp_CommScheduleAttr : Warp_Attr<"CommSchedule", "comm_schedule"> {
+  let summary = "how a kernel between ranks is cut up";
+  let description = [{
+    `ctas` channels, `warps` for work that all threads of a role do, chunks of `chunk` bytes,
+    `stages` of them in shared memory, `keep` as in `warp.transfer`.
+    ```mlir
+    #warp.comm_schedule<ctas = 16, warps = 8, chunk = 16384, stages = 12, keep = normal>
+    ```
+  }];
+  let parameters = (ins "int64_t":$ctas, "int64_t":$warps, "int64_t":$chunk, "int64_t":$stages,
+                        EnumParameter<Warp_Keep>:$keep);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 #endif

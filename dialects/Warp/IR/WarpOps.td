@@ -409,4 +409,6 @@ def Warp_PackOp : Warp_Op<"pack", []> {
   let hasVerifier = 1;
 }
 
+include "PeerOps.td"
+
 #endif

@@ -53,7 +53,7 @@ Type TileType::parse(AsmParser &parser) {
       return {};
     std::optional<Major> parsed = symbolizeMajor(word);
     if (!parsed)
-      return parser.emitError(at, "expected k or mn, got ") << word, Type();
+      return parser.emitError(at, "expected k, mn or linear, got ") << word, Type();
     major = *parsed;
   }
   if (parser.parseGreater())
@@ -66,6 +66,8 @@ void TileType::print(AsmPrinter &printer) const {
   printShape(printer, getRows(), getCols(), getElementType());
   if (getMajor() == Major::MN)
     printer << ", mn";
+  if (isLinear())
+    printer << ", linear";
   printer << ">";
 }
 
@@ -74,6 +76,12 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, int
   if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() % 8)
     return emitError() << "expected an element of whole bytes, got " << type;
   int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  if (major == Major::Linear) {
+    if (rows <= 0 || cols <= 0 || rows * cols * bytes % 128)
+      return emitError() << "expected a linear tile of a multiple of 128 bytes, got " << rows << "x"
+                         << cols << " of " << bytes;
+    return success();
+  }
   int64_t contiguous = major == Major::K ? cols : rows, strided = major == Major::K ? rows : cols;
   if (contiguous <= 0 || contiguous * bytes % 128)
     return emitError() << "expected the contiguous dimension of a tile to be a multiple of "
@@ -110,12 +118,29 @@ LogicalResult AccType::verify(function_ref<InFlightDiagnostic()> emitError, int6
   return success();
 }
 
+LogicalResult SpreadType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t elements,
+                                 int64_t width) {
+  if (width < 1 || width > 16 || (width & (width - 1)))
+    return emitError() << "expected a width of 1, 2, 4, 8 or 16 elements, got " << width;
+  if (elements < 1 || elements % width)
+    return emitError() << "expected a multiple of " << width << " elements, got " << elements;
+  return success();
+}
+
 LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, Link link,
                                int64_t depth, ArrayRef<Type> elements) {
   if (depth < 1 || depth > 64)
     return emitError() << "expected 1 to 64 slots, got " << depth;
   if (link == Link::Regs && depth != 1)
     return emitError() << "expected a regs pipe to have 1 slot, got " << depth;
+  if (link == Link::Peer) {
+    if (depth != 1)
+      return emitError() << "expected a peer pipe to have 1 slot, got " << depth;
+    for (Type t : elements)
+      if (!isa<MemRefType>(t))
+        return emitError() << "expected slots of a peer pipe to be memrefs, got " << t;
+    return success();
+  }
   if (elements.empty())
     return emitError() << "expected a slot to hold something";
   bool wantTiles = link == Link::Smem || link == Link::Cluster;

@@ -23,6 +23,8 @@ def Warp_TileType : Warp_Type<"Tile", "tile"> {
     follow each other and start at multiples of 1024 bytes. This is what tensor
     copies with a 128-byte swizzle write and what wgmma and tcgen05 descriptors of
     that swizzle read (PTX ISA, "Shared memory matrix layout").
+
+    `!warp.tile<1x8192xbf16, linear>` has no panels: elements lie one after the other.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
                     EnumParameter<Warp_Major>:$major);
@@ -30,8 +32,9 @@ def Warp_TileType : Warp_Type<"Tile", "tile"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Extent of the contiguous / of the other dimension, in elements.
-    int64_t getContiguous() const { return getMajor() == Major::K ? getCols() : getRows(); }
-    int64_t getStrided() const { return getMajor() == Major::K ? getRows() : getCols(); }
+    bool isLinear() const { return getMajor() == Major::Linear; }
+    int64_t getContiguous() const { return getMajor() != Major::MN ? getCols() : getRows(); }
+    int64_t getStrided() const { return getMajor() != Major::MN ? getRows() : getCols(); }
     int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     int64_t getBytes() const { return getRows() * getCols() * getElementBytes(); }
     /// Elements of the contiguous dimension in one 128-byte panel.
@@ -48,6 +51,17 @@ def Warp_AccType : Warp_Type<"Acc", "acc"> {
   let genVerifyDecl = 1;
 }
 
+def Warp_SpreadType : Warp_Type<"Spread", "spread"> {
+  let summary = "consecutive f32 values, spread over the threads of a role";
+  let description = [{
+    `!warp.spread<8192, 8>`: 8192 values, dealt to the role's threads 8 neighbours at a
+    time: thread t has the values from 8 t on, from 8 (t + threads) on, and so on.
+  }];
+  let parameters = (ins "int64_t":$elements, "int64_t":$width);
+  let assemblyFormat = "`<` $elements `,` $width `>`";
+  let genVerifyDecl = 1;
+}
+
 def Warp_PipeType : Warp_Type<"Pipe", "pipe"> {
   let summary = "a ring of slots between one producer stage and its consumers";
   let description = [{
@@ -57,13 +71,15 @@ def Warp_PipeType : Warp_Type<"Pipe", "pipe"> {
     a `cluster` pipe are in the shared memory of each CTA of a cluster and are filled by
     copies of all of them: the producer's `acquire` waits until the slot is empty in every
     CTA that this one writes to, the consumer's `wait` until every writer has filled it here.
+    The slots of a `peer` pipe (`warp.peer_pipe`) are symmetric memory of the ranks.
   }];
   let parameters = (ins EnumParameter<Warp_Link>:$link, "int64_t":$depth,
-                    ArrayRefParameter<"::mlir::Type", "what a slot holds">:$elements);
-  let assemblyFormat = "`<` $link `,` $depth `,` $elements `>`";
+                    OptionalArrayRefParameter<"::mlir::Type", "what a slot holds">:$elements);
+  let assemblyFormat = "`<` $link `,` $depth (`,` $elements^)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Whether slots are tiles in shared memory (links smem and cluster).
+    bool isPeer() const { return getLink() == Link::Peer; }
     bool hasTiles() const { return getLink() == Link::Smem || getLink() == Link::Cluster; }
     /// Bytes of one slot in shared memory.
     int64_t getSlotBytes() const;

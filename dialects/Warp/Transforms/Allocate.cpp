@@ -7,11 +7,12 @@
 //
 // In:  a kernel of roles.
 // Out: every smem, cluster and tmem pipe has offset, barriers, producers and consumers; the
-//      kernel has shared_bytes and, with tensor memory, tmem_columns and tmem_address.
+//      kernel has shared_bytes and, with tensor memory, tmem_columns and tmem_address; with
+//      pipes between ranks abort_word, which a failed wait sets.
 // Not: reuse of memory between pipes that are never live together.
 //
 // Shared memory:  0     full barriers, then empty barriers, 8 bytes each, pipe by pipe;
-//                       then 4 bytes for the address of tensor memory
+//                       then 4 bytes for the address of tensor memory, or for the abort word
 //                 1024  the slots of each smem or cluster pipe, each pipe at a multiple of 1024
 //
 //===----------------------------------------------------------------------===//
@@ -58,6 +59,10 @@ LogicalResult AllocatePass::placeBarriers() {
   }
   if (llvm::any_of(pipes, [](PipeOp p) { return hasLink(p, Link::Tmem); })) {
     kernel->setAttr("tmem_address", Builder(kernel.getContext()).getI64IntegerAttr(next));
+    next += 4;
+  }
+  if (!getPeerPipes(kernel).empty()) {
+    kernel->setAttr("abort_word", Builder(kernel.getContext()).getI64IntegerAttr(next));
     next += 4;
   }
   if (next > barrierBytes)

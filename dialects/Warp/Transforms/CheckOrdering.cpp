@@ -35,13 +35,13 @@ static LogicalResult checkFences(KernelOp kernel, const Target &target) {
   for (const FenceNeed &need : getFenceNeeds(kernel, target)) {
     if (isMet(need))
       continue;
-    PipeOp pipe = need.pipe;
+    StringRef pipe = need.pipe->getAttrOfType<StringAttr>("name").getValue();
     InFlightDiagnostic diag =
         need.verb->emitOpError("expected warp.fence <")
         << stringifyFenceKind(need.kind) << "> " << (need.beforeVerb ? "before" : "after")
-        << " it to order what is written to pipe \"" << pipe.getName() << "\" by " << need.writer
+        << " it to order what is written to pipe \"" << pipe << "\" by " << need.writer
         << " and read by " << need.reader << ", found none";
-    diag.attachNote(pipe.getLoc()) << "pipe \"" << pipe.getName() << "\"";
+    diag.attachNote(need.pipe->getLoc()) << "pipe \"" << pipe << "\"";
     return diag;
   }
   return success();
@@ -133,7 +133,7 @@ void CheckOrderingPass::runOnOperation() {
     kernel.emitOpError("expected a target (run warp-resolve-links), got none");
     return signalPassFailure();
   }
-  if (failed(checkFences(kernel, *target)))
+  if (failed(checkFences(kernel, *target)) || failed(checkPeerPipes(kernel, *target)))
     return signalPassFailure();
   if (target->mma == MmaFamily::Wgmma && failed(checkReads(kernel)))
     return signalPassFailure();

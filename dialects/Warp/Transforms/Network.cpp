@@ -47,6 +47,19 @@ SmallVector<PipeOp> getPipes(KernelOp kernel) {
   return llvm::to_vector(kernel.getBody().front().getOps<PipeOp>());
 }
 
+SmallVector<PeerPipeOp> getPeerPipes(KernelOp kernel) {
+  return llvm::to_vector(kernel.getBody().front().getOps<PeerPipeOp>());
+}
+
+bool isPeerVerb(Operation *op) {
+  return isa<PeerAcquireOp, PeerCommitOp, PeerWaitOp, PeerReleaseOp>(op);
+}
+
+PeerPipeOp getPeerPipe(Value memory) {
+  auto peer = memory.getDefiningOp<PeerOp>();
+  return peer ? peer.getPipe().getDefiningOp<PeerPipeOp>() : PeerPipeOp();
+}
+
 PipeOp getPipe(Operation *verb) { return verb->getOperand(0).getDefiningOp<PipeOp>(); }
 
 Operation *getTaker(Value tile) {
@@ -124,6 +137,10 @@ static Agent agentOf(CopyOp copy) {
   return Agent::Threads;
 }
 
+Agent agentOf(TransferOp transfer) {
+  return transfer.getEngine() == Engine::Bulk ? Agent::CopyEngine : Agent::Threads;
+}
+
 /// Values that may be the same accumulator as `use.get()` after the user is done.
 static SmallVector<Value> flowsTo(OpOperand &use) {
   Operation *user = use.getOwner();
@@ -151,6 +168,11 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
       Operation *user = use.getOwner();
       TypeSwitch<Operation *>(user)
           .Case<CopyOp>([&](auto op) { accesses.push_back({op, agentOf(op), op.isLoad()}); })
+          .Case<TransferOp>([&](auto op) {
+            accesses.push_back({op, agentOf(op), op.getTarget() == value});
+          })
+          .Case<SpreadAddOp>([&](auto op) { accesses.push_back({op, Agent::Threads, false}); })
+          .Case<SpreadStoreOp>([&](auto op) { accesses.push_back({op, Agent::Threads, true}); })
           .Case<MapOp>(
               [&](auto op) { accesses.push_back({op, Agent::Threads, op.getTarget() == value}); })
           .Case<PackOp>(
@@ -167,14 +189,20 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
   return accesses;
 }
 
-bool isTileWork(Operation *op) { return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp, PromoteOp>(op); }
+bool isTileWork(Operation *op) {
+  return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp, PromoteOp, TransferOp, SpreadAddOp,
+             SpreadStoreOp>(op);
+}
 
 bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
-                bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp>(op);
+                bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, SpreadZeroOp, SpreadAddOp,
+                                      SpreadStoreOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;
+                if (auto transfer = dyn_cast<TransferOp>(op))
+                  collective = transfer.getEngine() != Engine::Bulk;
                 if (isa<MmaOp>(op))
                   collective = target.mma != MmaFamily::Tcgen05;
                 return collective ? WalkResult::interrupt() : WalkResult::advance();

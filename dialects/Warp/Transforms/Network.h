@@ -32,6 +32,13 @@ llvm::StringRef getProcessName(mlir::Operation *process);
 //===----------------------------------------------------------------------===//
 
 llvm::SmallVector<PipeOp> getPipes(KernelOp kernel);
+/// Pipes between ranks, which are not among those.
+llvm::SmallVector<PeerPipeOp> getPeerPipes(KernelOp kernel);
+/// Whether `op` is a verb of such a pipe.
+bool isPeerVerb(mlir::Operation *op);
+/// The peer pipe whose memory, of some rank, `memory` is; nullptr when it is no result of
+/// warp.peer.
+PeerPipeOp getPeerPipe(mlir::Value memory);
 /// The pipe a verb works on; nullptr when it is no result of a warp.pipe.
 PipeOp getPipe(mlir::Operation *verb);
 /// The verb (warp.acquire or warp.wait) that gave a tile; nullptr when it came
@@ -59,7 +66,7 @@ PipeUses getUses(PipeOp pipe);
 /// Who touches memory on behalf of an op.
 ///   Threads     loads and stores of the role's own threads
 ///   AsyncCopy   cp.async: of the generic proxy, complete at the barrier only
-///   CopyEngine  bulk tensor copies, async proxy
+///   CopyEngine  bulk copies, of tensors or of rows, async proxy
 ///   TensorCore  wgmma and tcgen05.mma, async proxy
 enum class Agent { Threads, AsyncCopy, CopyEngine, TensorCore };
 llvm::StringRef describe(Agent agent);
@@ -78,7 +85,10 @@ llvm::SmallVector<Access> getAccesses(mlir::Operation *taker, const target::Targ
 /// Whether one elected thread issues all of the process's work: bulk copies and, with
 /// tensor memory, multiplications.
 bool isSingleThreaded(mlir::Operation *process, const target::Target &target);
-/// Whether `op` is work on tiles or accumulators (copy, mma, promote, map, store, pack).
+/// Who moves a transfer.
+Agent agentOf(TransferOp transfer);
+/// Whether `op` is work on tiles, accumulators or sums (copy, mma, promote, map, store, pack,
+/// transfer, spread).
 bool isTileWork(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//

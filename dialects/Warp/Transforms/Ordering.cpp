@@ -108,6 +108,7 @@ SmallVector<FenceNeed> getFenceNeeds(KernelOp kernel, const Target &target) {
   Collector collector{target, {}};
   for (PipeOp pipe : getPipes(kernel))
     collector.visit(pipe);
+  addPeerFenceNeeds(kernel, target, collector.needs);
   return std::move(collector.needs);
 }
 

@@ -25,6 +25,8 @@ static LogicalResult addNodes(const KernelModel &model, Block &block, std::vecto
         return op.emitOpError("expected the result of a warp.pipe as operand");
       if (model.has(pipe))
         nodes.push_back({&op, {}});
+    } else if (isPeerVerb(&op)) {
+      nodes.push_back({&op, {}});
     } else if (isTileWork(&op)) {
       for (Value operand : op.getOperands())
         if (isa<TileType>(operand.getType()) && !getTaker(operand))
@@ -39,7 +41,7 @@ static LogicalResult addNodes(const KernelModel &model, Block &block, std::vecto
     } else if (op.getNumRegions()) {
       Operation *inner = nullptr;
       op.walk([&](Operation *nested) {
-        if (isVerb(nested) || isTileWork(nested))
+        if (isVerb(nested) || isPeerVerb(nested) || isTileWork(nested))
           inner = nested;
       });
       if (inner)
@@ -103,6 +105,11 @@ struct PipeState {
   SmallVector<int64_t> waited, released;
 };
 
+/// What has happened on the peer pipe from one rank to another. Each count gets to 1.
+struct PeerState {
+  int64_t acquired = 0, committed = 0, waited = 0, released = 0;
+};
+
 struct ProcessState {
   Operation *process;
   int64_t cta;
@@ -120,6 +127,15 @@ private:
   Step step(ProcessState &p);
   Step runVerb(ProcessState &p, Operation *verb);
   Step checkUse(ProcessState &p, Operation *op);
+  Step runPeerVerb(ProcessState &p, Operation *verb);
+  Step checkPeerUse(ProcessState &p, Operation *op);
+  LogicalResult checkPeersEnd();
+  Step fail(ProcessState &p, Operation *op, const Twine &message);
+  std::optional<int64_t> evaluate(const ProcessState &p, Value value) const;
+  std::optional<int64_t> tripCount(const ProcessState &p, Operation *loop) const;
+  PeerState &between(Operation *pipe, int64_t producer, int64_t consumer) {
+    return peers[{pipe, producer * instance.ctas + consumer}];
+  }
   void enter(ProcessState &p, const Node &loop);
   const Node *current(ProcessState &p);
   void reportDeadlock();
@@ -139,6 +155,8 @@ private:
   std::vector<PipeState> pipes;
   DenseMap<Operation *, size_t> index;
   std::vector<ProcessState> processes;
+  SmallVector<PeerPipeOp> peerPipes;
+  DenseMap<std::pair<Operation *, int64_t>, PeerState> peers;
   /// The sequence number of the slot that a taker gave last.
   DenseMap<std::pair<Operation *, int64_t>, int64_t> tickets; ///< by verb and CTA
 };
@@ -157,6 +175,7 @@ Machine::Machine(const KernelModel &model, const Instance &instance, bool report
     index[pipe] = pipes.size() / instance.ctas;
     pipes.insert(pipes.end(), instance.ctas, state);
   }
+  peerPipes = getPeerPipes(model.kernel);
   for (int64_t cta = 0; cta < instance.ctas; ++cta)
     for (const ProcessModel &process : model.processes)
       processes.push_back({process.process, cta, {{&process.body, 0, nullptr, 0, 1}}});
@@ -172,12 +191,14 @@ std::string Machine::position(const ProcessState &p) const {
               std::to_string(frame.iteration);
   if (text.empty())
     text = "outside of loops";
-  return instance.ctas > 1 ? text + ", CTA " + std::to_string(p.cta) : text;
+  if (instance.ctas == 1)
+    return text;
+  return text + (instance.ranks ? ", rank " : ", CTA ") + std::to_string(p.cta);
 }
 
 void Machine::enter(ProcessState &p, const Node &loop) {
   int64_t count = isa<ForEachOp>(loop.op) ? instance.items
-                                          : smallTripCount(loop.op).value_or(instance.iterations);
+                                          : tripCount(p, loop.op).value_or(instance.iterations);
   if (count > 0)
     p.frames.push_back({&loop.children, 0, loop.op, 0, count});
 }
@@ -252,13 +273,146 @@ Step Machine::checkUse(ProcessState &p, Operation *op) {
           << position(p) << ")";
     return Step::Error;
   }
+  return peerPipes.empty() ? Step::Done : checkPeerUse(p, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+/// An integer that follows from the rank, the world and the loops around; none otherwise.
+std::optional<int64_t> Machine::evaluate(const ProcessState &p, Value value) const {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return constant;
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    for (const Frame &frame : p.frames)
+      if (auto loop = dyn_cast_or_null<scf::ForOp>(frame.loop);
+          loop && value == loop.getInductionVar()) {
+        auto first = evaluate(p, loop.getLowerBound()), step = evaluate(p, loop.getStep());
+        return first && step ? std::optional(*first + frame.iteration * *step) : std::nullopt;
+      }
+    return std::nullopt;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<RankOp>(op))
+    return p.cta;
+  if (isa<WorldOp>(op))
+    return instance.ctas;
+  if (auto nth = dyn_cast<NthPeerOp>(op)) {
+    std::optional<int64_t> n = evaluate(p, nth.getN());
+    return n ? std::optional((p.cta + 1 + *n) % instance.ctas) : std::nullopt;
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::nullopt;
+  auto x = evaluate(p, op->getOperand(0)), y = evaluate(p, op->getOperand(1));
+  if (!x || !y)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? *x + *y : *x - *y;
+}
+
+std::optional<int64_t> Machine::tripCount(const ProcessState &p, Operation *loop) const {
+  if (std::optional<int64_t> small = smallTripCount(loop))
+    return small;
+  auto f = dyn_cast<scf::ForOp>(loop);
+  if (!f || !instance.ranks)
+    return std::nullopt;
+  auto lower = evaluate(p, f.getLowerBound()), upper = evaluate(p, f.getUpperBound()),
+       step = evaluate(p, f.getStep());
+  if (!lower || !upper || !step || *step <= 0 || *upper - *lower > 64 * *step)
+    return std::nullopt;
+  return *upper > *lower ? (*upper - *lower + *step - 1) / *step : 0;
+}
+
+Step Machine::fail(ProcessState &p, Operation *op, const Twine &message) {
+  if (report)
+    op->emitOpError(message) << " (" << describeProcess(p.process) << ", " << position(p) << ")";
+  return Step::Error;
+}
+
+/// Each verb is done once for each two ranks; a push pipe starts with the consumer's release, a
+/// pull pipe with the producer's commit.
+Step Machine::runPeerVerb(ProcessState &p, Operation *verb) {
+  auto pipe = verb->getOperand(0).getDefiningOp<PeerPipeOp>();
+  std::optional<int64_t> rank = evaluate(p, verb->getOperand(1));
+  if (!rank || *rank < 0 || *rank >= instance.ctas)
+    return fail(p, verb, "expected a rank below the world that follows from loops, warp.rank and "
+                         "warp.world");
+  if (*rank == p.cta)
+    return Step::Done;
+  bool produces = isa<PeerAcquireOp, PeerCommitOp>(verb), push = pipe.getFlow() == Flow::Push;
+  PeerState &state =
+      produces ? between(pipe, p.cta, *rank) : between(pipe, *rank, p.cta);
+  auto once = [&](int64_t &count) {
+    if (count++ == 0)
+      return Step::Done;
+    return fail(p, verb, "expected it once a launch for each other rank, got it again");
+  };
+  if (isa<PeerAcquireOp>(verb))
+    return state.released > state.acquired ? once(state.acquired) : Step::Blocked;
+  if (isa<PeerWaitOp>(verb))
+    return state.committed > state.waited ? once(state.waited) : Step::Blocked;
+  if (isa<PeerCommitOp>(verb)) {
+    if (push && state.acquired <= state.committed)
+      return fail(p, verb, "expected warp.peer_acquire of pipe \"" + pipe.getName() +
+                               "\" for that rank before it, found none");
+    return once(state.committed);
+  }
+  if (!push && state.waited <= state.released)
+    return fail(p, verb, "expected warp.peer_wait of pipe \"" + pipe.getName() +
+                             "\" for that rank before it, found none");
+  return once(state.released);
+}
+
+/// Memory of other ranks is touched between the verbs that allow it.
+Step Machine::checkPeerUse(ProcessState &p, Operation *op) {
+  for (Value operand : op->getOperands()) {
+    PeerPipeOp pipe = getPeerPipe(operand);
+    if (!pipe)
+      continue;
+    auto transfer = dyn_cast<TransferOp>(op);
+    bool write = transfer ? transfer.getTarget() == operand : isa<SpreadStoreOp>(op);
+    std::optional<int64_t> rank = evaluate(p, operand.getDefiningOp<PeerOp>().getRank());
+    bool push = pipe.getFlow() == Flow::Push;
+    for (int64_t other = 0; other < instance.ctas; ++other) {
+      if (other == p.cta || (rank && *rank != other))
+        continue;
+      if (push != write)
+        return fail(p, op, Twine("expected ") + (push ? "writes to" : "reads of") +
+                               " other ranks' memory of a " + (push ? "push" : "pull") +
+                               " pipe, got a " + (write ? "write" : "read"));
+      PeerState &state = push ? between(pipe, p.cta, other) : between(pipe, other, p.cta);
+      if (push ? state.acquired > state.committed : state.waited > state.released)
+        continue;
+      return fail(p, op, Twine("expected it between ") +
+                             (push ? "warp.peer_acquire and warp.peer_commit"
+                                   : "warp.peer_wait and warp.peer_release") +
+                             " of pipe \"" + pipe.getName() + "\"");
+    }
+  }
   return Step::Done;
+}
+
+LogicalResult Machine::checkPeersEnd() {
+  for (PeerPipeOp pipe : peerPipes)
+    for (int64_t from = 0; from < instance.ctas; ++from)
+      for (int64_t to = 0; to < instance.ctas; ++to) {
+        PeerState &s = between(pipe, from, to);
+        if (from == to || (s.acquired == 1 && s.committed == 1 && s.waited == 1 && s.released == 1))
+          continue;
+        if (report)
+          pipe.emitOpError("expected one round of pipe \"")
+              << pipe.getName() << "\" from each rank to each other one, got " << s.acquired
+              << " acquired, " << s.committed << " committed, " << s.waited << " waited for and "
+              << s.released << " released from rank " << from << " to rank " << to;
+        return failure();
+      }
+  return success();
 }
 
 Step Machine::step(ProcessState &p) {
   const Node *node = current(p);
   Operation *op = node->op;
-  Step result = isVerb(op) ? runVerb(p, op) : checkUse(p, op);
+  Step result = isVerb(op) ? runVerb(p, op) : isPeerVerb(op) ? runPeerVerb(p, op) : checkUse(p, op);
   if (result == Step::Done)
     ++p.frames.back().next;
   return result;
@@ -267,7 +421,16 @@ Step Machine::step(ProcessState &p) {
 void Machine::reportDeadlock() {
   SmallVector<std::pair<Operation *, std::string>> stuck;
   for (ProcessState &p : processes)
-    if (const Node *node = current(p))
+    if (const Node *node = current(p); node && isPeerVerb(node->op))
+      stuck.push_back({node->op, describeProcess(p.process) + " waits for rank " +
+                                     std::to_string(*evaluate(p, node->op->getOperand(1))) +
+                                     " on pipe \"" +
+                                     node->op->getOperand(0)
+                                         .getDefiningOp<PeerPipeOp>()
+                                         .getName()
+                                         .str() +
+                                     "\" (" + position(p) + ")"});
+    else if (node)
       stuck.push_back(
           {node->op, describeProcess(p.process) +
                          (isa<AcquireOp>(node->op) ? " waits for an empty slot of pipe \""
@@ -316,7 +479,7 @@ Outcome Machine::run() {
       reportDeadlock();
     return Outcome::Failed;
   }
-  return succeeded(checkEnd()) ? Outcome::Ok : Outcome::Failed;
+  return succeeded(checkEnd()) && succeeded(checkPeersEnd()) ? Outcome::Ok : Outcome::Failed;
 }
 
 Outcome runModel(const KernelModel &model, const Instance &instance, bool report) {

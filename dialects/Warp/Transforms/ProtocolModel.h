@@ -53,6 +53,7 @@ std::optional<int64_t> smallTripCount(mlir::Operation *loop);
 struct Instance {
   int64_t items = 2, iterations = 4, slots = 3;
   int64_t ctas = 1; ///< of a cluster, all of whose copies fill the slots of cluster pipes
+  bool ranks = false; ///< the CTAs are ranks instead, joined by peer pipes
   int64_t maxSteps = 4'000'000; ///< of all processes together
 };
 

@@ -193,8 +193,10 @@ static LogicalResult checkParts(PipeOp pipe, AcquireOp acquire, bool bulk) {
         writes += copy.isLoad();
       else if (auto map = dyn_cast<MapOp>(user))
         writes += map.getTarget() == part;
+      else if (auto transfer = dyn_cast<TransferOp>(user))
+        writes += transfer.isLoad();
       else
-        writes += isa<PackOp>(user);
+        writes += isa<PackOp, SpreadStoreOp>(user);
     }
     if (writes == 0 || (bulk && writes != 1))
       return acquire.emitOpError("expected ")

@@ -92,7 +92,7 @@ FailureOr<PairChecker::Owed> PairChecker::check(const std::vector<Node> &nodes, 
         owed[pipe] = release;
       continue;
     }
-    if (isTileWork(node.op))
+    if (isTileWork(node.op) || isPeerVerb(node.op))
       continue;
     PipeOp pipe = getPipe(node.op);
     Open &state = open[pipe];
@@ -273,6 +273,10 @@ static LogicalResult checkRun(const KernelModel &model) {
   if (llvm::any_of(model.pipes,
                    [](PipeOp p) { return p.getPipe().getType().getLink() == Link::Cluster; }))
     small.ctas = 2; // of a cluster
+  if (!getPeerPipes(model.kernel).empty()) {
+    small.ctas = 3; // ranks, with one channel each
+    small.ranks = true;
+  }
   if (runModel(model, small, /*report=*/false) == Outcome::Ok)
     return success();
   Instance full = small;

@@ -28,7 +28,7 @@ inline bool isIdentifier(std::string_view name) {
 /// Words of size expressions, where names of dimensions stand as well.
 inline bool isReservedSize(std::string_view name) {
   constexpr std::string_view words[] = {"constant", "symbol",    "sm_count", "add", "sub", "mul",
-                                        "ceil_div", "floor_div", "mod",      "min", "max", "world"};
+                                        "ceil_div", "floor_div", "mod",      "min", "max"};
   return std::find(std::begin(words), std::end(words), name) != std::end(words);
 }
 

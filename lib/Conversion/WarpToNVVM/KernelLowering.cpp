@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "KernelLowering.h"
 #include "dialects/PTX/IR/PTXDialect.h"
+#include "dialects/Warp/Transforms/Network.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -94,7 +95,9 @@ void KernelLowering::prologue() {
   auto slot = kernel->getAttrOfType<IntegerAttr>("tmem_address");
   family->prologue(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
   clusterPlace();
+  commPrologue();
   e.make<NVVM::BarrierOp>();
+  advanceEpoch();
   family->afterBarrier(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
 }
 
@@ -123,7 +126,7 @@ LogicalResult KernelLowering::lowerRoles() {
     if (isa<StageOp>(op))
       return error(&op, "expected roles, got a stage: run warp-assign-roles first");
     if (auto pipe = dyn_cast<PipeOp>(op)) {
-      PipeState s{pipe, pipe.getPipe().getType(), {}, {}, {}, {}, getReach(pipe), {}, {}};
+      PipeState s{pipe, pipe.getPipe().getType(), {}, {}, {}, {}, getReach(pipe), {}, {}, {}};
       if (s.reach.writers() > 1 && isReadByThreads(pipe, target))
         s.orders = e.getUnitAttr();
       if (s.reach.writers() > 1)
@@ -131,6 +134,8 @@ LogicalResult KernelLowering::lowerRoles() {
       pipes[pipe.getPipe()] = s;
       continue;
     }
+    if (isa<PeerPipeOp>(op))
+      continue; // numbered in the prologue
     if (failed(lowerOp(op)))
       return failure();
   }
@@ -187,20 +192,14 @@ LogicalResult KernelLowering::lowerRoles() {
 }
 
 bool KernelLowering::isSingleThreaded(RoleOp role) const {
-  bool single = true;
-  role.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op))
-      single &= copy.getEngine() == Engine::Bulk;
-    else if (isa<MmaOp>(op))
-      single &= target.mma == target::MmaFamily::Tcgen05;
-    else if (isa<MapOp, StoreOp, PackOp, PromoteOp>(op))
-      single = false;
-  });
-  return single;
+  return heddle::warp::isSingleThreaded(role, target);
 }
 
 LogicalResult KernelLowering::lowerRole(RoleOp op) {
   role.op = op;
+  role.number = 0;
+  for (RoleOp other : kernel.getBody().front().getOps<RoleOp>())
+    role.number += other->isBeforeInBlock(op);
   role.warps = op.getNumWarps();
   role.single = isSingleThreaded(op);
   role.warpInRole = e.add(warp, -static_cast<int64_t>(op.getFirstWarp()));
@@ -209,6 +208,7 @@ LogicalResult KernelLowering::lowerRole(RoleOp op) {
     if (!s.op.getBarriers())
       continue;
     s.index = allocaI32(0), s.phase = allocaI32(0), s.freeIndex = allocaI32(0);
+    s.stored = allocaI32(0);
     s.heldIndex = {};
   }
   usesBulkStore = false;
@@ -265,6 +265,41 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<PackOp>([&](auto o) { return lowerPack(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<RankOp>([&](RankOp o) { return mapping.map(o.getResult(), comm.rank), success(); })
+      .Case<WorldOp>([&](WorldOp o) { return mapping.map(o.getResult(), comm.world), success(); })
+      .Case<ChannelOp>([&](ChannelOp o) {
+        Value channel = e.make<NVVM::BlockIdXOp>(e.getI32Type());
+        return mapping.map(o.getResult(), e.toI64(channel)), success();
+      })
+      .Case<ChannelsOp>([&](ChannelsOp o) {
+        Value channels = e.make<NVVM::GridDimXOp>(e.getI32Type());
+        return mapping.map(o.getResult(), e.toI64(channels)), success();
+      })
+      .Case<NthPeerOp>([&](NthPeerOp o) {
+        // Below 2 * world.
+        Value sum = e.add(e.add(comm.rank, lookup(o.getN())), 1);
+        Value over = e.compare(arith::CmpIPredicate::sge, sum, comm.world);
+        return mapping.map(o.getResult(), e.select(over, e.sub(sum, comm.world), sum)), success();
+      })
+      .Case<PeerOp>([&](auto o) { return lowerPeer(o); })
+      .Case<PeerCommitOp>([&](PeerCommitOp o) {
+        return lowerSignal(o.getPipe(), lookup(o.getRank()), lookup(o.getAlive()), true), success();
+      })
+      .Case<PeerReleaseOp>([&](PeerReleaseOp o) {
+        return lowerSignal(o.getPipe(), lookup(o.getRank()), lookup(o.getAlive()), false), success();
+      })
+      .Case<PeerWaitOp>([&](PeerWaitOp o) {
+        Value ok = lowerPeerWait(o.getPipe(), lookup(o.getRank()), lookup(o.getAlive()), true);
+        return mapping.map(o.getOk(), ok), success();
+      })
+      .Case<PeerAcquireOp>([&](PeerAcquireOp o) {
+        Value ok = lowerPeerWait(o.getPipe(), lookup(o.getRank()), lookup(o.getAlive()), false);
+        return mapping.map(o.getOk(), ok), success();
+      })
+      .Case<TransferOp>([&](auto o) { return lowerTransfer(o); })
+      .Case<SpreadZeroOp>([&](auto o) { return lowerSpreadZero(o); })
+      .Case<SpreadAddOp>([&](auto o) { return lowerSpreadAdd(o); })
+      .Case<SpreadStoreOp>([&](auto o) { return lowerSpreadStore(o); })
       .Case<arith::TruncFOp>([&](auto o) { return lowerTruncF(o); })
       .Case<WorkStreamOp>([&](auto) { return success(); }) // read by its loops
       .Case<MmaOp>([&](MmaOp o) {

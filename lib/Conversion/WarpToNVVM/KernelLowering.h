@@ -90,6 +90,10 @@ struct MapParam {
   mlir::Value pointer; ///< of the map itself
 };
 
+/// Counters between ranks. A channel has a header, whose first word counts its launches, then
+/// for each peer pipe those of full and those of empty slots, one counter a rank.
+constexpr int64_t channelHeaderBytes = 128, counterBytes = 8;
+
 class KernelLowering {
 public:
   KernelLowering(warp::KernelOp kernel, const target::Target &target);
@@ -104,9 +108,20 @@ public:
   mlir::Value tid, lane, warp, sharedBase; ///< i32, of this thread
   warp::ClusterShape cluster;
   mlir::Value clusterRow, clusterCol; ///< i32, of this CTA in its cluster; null without one
+  /// What a kernel between ranks knows; `block` is null in others.
+  struct Comm {
+    mlir::Value block, signals;    ///< parameters: the communicator's block, offset of the counters
+    mlir::Value rank, world;       ///< i64
+    mlir::Value heap, area;        ///< i64: this rank's heap, this channel's counters in it
+    mlir::Value stride;            ///< i64: bytes of counters of a channel
+    mlir::Value epoch;             ///< i64: how often the channel ran, this launch included
+    llvm::DenseMap<mlir::Value, unsigned> pipes; ///< numbers of peer pipes
+    unsigned waits = 0;            ///< numbered so far, for fault records
+  } comm;
   /// The role being lowered.
   struct Role {
     warp::RoleOp op;
+    unsigned number = 0; ///< in the manifest
     bool single = false;    ///< one elected thread runs it
     mlir::Value warpInRole; ///< i32
     mlir::Value threadInRole;
@@ -135,6 +150,7 @@ public:
     warp::ClusterReach reach;      ///< link cluster: the CTAs that fill its slots
     mlir::UnitAttr orders;         ///< set: arrivals from other CTAs release what threads did
     mlir::Value writerBase;        ///< i32: shared memory of the lane-th of them, with more than 1
+    mlir::Value stored;            ///< alloca: slots whose bulk stores may still read, see releaseStored
   };
   PipeState &state(mlir::Value pipe);
   mlir::Value fullBarrier(PipeState &s, mlir::Value index);
@@ -191,8 +207,31 @@ private:
   mlir::Value writerRank(PipeState &s, mlir::Value number);
   mlir::Value maskOf(PipeState &s, bool row, bool col);
   void lowerFence(warp::FenceOp op);
+  void releaseStored(PipeState &s);
   void bindSlot(PipeState &s, mlir::Value pipe, mlir::ResultRange parts);
   void advance(PipeState &s);
+  // PeerLowering.cpp
+  bool usesComm();
+  mlir::Value abortWord();
+  void commPrologue();
+  void advanceEpoch();
+  mlir::Value heapOf(mlir::Value rank);
+  mlir::Value counterOf(mlir::Value pipe, bool full, mlir::Value owner, mlir::Value other);
+  mlir::LogicalResult lowerPeer(warp::PeerOp op);
+  void lowerSignal(mlir::Value pipe, mlir::Value rank, mlir::Value alive, bool full);
+  mlir::Value lowerPeerWait(mlir::Value pipe, mlir::Value rank, mlir::Value alive, bool full);
+  mlir::ArrayAttr channelsExpr();
+  // TransferLowering.cpp
+  mlir::LogicalResult lowerTransfer(warp::TransferOp op);
+  mlir::LogicalResult bulkTransfer(warp::TransferOp op);
+  void threadsTransfer(warp::TransferOp op);
+  mlir::Value memoryBase(mlir::Value memory);
+  mlir::Value rowAddress(mlir::Value row, mlir::Value offset, mlir::Value element);
+  mlir::LogicalResult lowerSpreadZero(warp::SpreadZeroOp op);
+  mlir::LogicalResult lowerSpreadAdd(warp::SpreadAddOp op);
+  mlir::LogicalResult lowerSpreadStore(warp::SpreadStoreOp op);
+  void forEachSpreadUnit(warp::SpreadType type, mlir::Value count,
+                         llvm::function_ref<void(int64_t unit, mlir::Value inside, mlir::Value element)> body);
   // CopyLowering.cpp
   mlir::LogicalResult lowerCopy(warp::CopyOp op);
   mlir::LogicalResult bulkCopy(warp::CopyOp op);

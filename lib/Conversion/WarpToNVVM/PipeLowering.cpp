@@ -164,6 +164,8 @@ LogicalResult KernelLowering::lowerCommit(CommitOp op) {
           if (auto copy = dyn_cast<CopyOp>(user); copy && copy.isLoad()) {
             bulk |= copy.getEngine() == Engine::Bulk;
             async |= copy.getEngine() == Engine::Async;
+          } else if (auto transfer = dyn_cast<TransferOp>(user); transfer && transfer.isLoad()) {
+            bulk = true;
           }
   });
   if (async) {
@@ -186,6 +188,33 @@ void KernelLowering::releaseEarly(MmaOp op) {
       return;
     released.insert(release);
   }
+}
+
+/// The transfers from or to slots of the pipe that `release` gives back, in its role.
+static SmallVector<TransferOp> pipeTransfers(ReleaseOp release) {
+  SmallVector<TransferOp> transfers;
+  release->getParentOfType<RoleOp>().walk([&](TransferOp transfer) {
+    Operation *taker = transfer.getTile() ? transfer.getTile().getDefiningOp() : nullptr;
+    if (taker && isa<WaitOp>(taker) && taker->getOperand(0) == release.getPipe())
+      transfers.push_back(transfer);
+  });
+  return transfers;
+}
+
+/// Closes the group of this slot's stores. Half of the ring's slots may still be read by such
+/// groups, so that stores overlap; the slot that was stored so many slots before is released.
+/// At the end of the role that many stay unreleased: nobody takes them any more.
+void KernelLowering::releaseStored(PipeState &s) {
+  int64_t pending = s.type.getDepth() / 2;
+  e.make<ptx::BulkCommitOp>();
+  e.make<ptx::BulkWaitReadOp>(e.getI32IntegerAttr(pending));
+  Value index = load(s.freeIndex), stored = load(s.stored);
+  Value behind = e.compare(arith::CmpIPredicate::sge, stored, e.i32(pending));
+  e.make<ptx::MBarrierArriveIfOp>(emptyBarrier(s, index), e.toI32(behind));
+  Value next = e.add(index, 1);
+  next = e.select(e.eq(next, s.type.getDepth()), e.i32(0), next);
+  store(s.freeIndex, e.select(behind, next, index));
+  store(s.stored, e.select(behind, stored, e.add(stored, 1)));
 }
 
 LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
@@ -219,6 +248,9 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
   if (op.getAfter() && target.mma == target::MmaFamily::Tcgen05) {
     bool shared = s.reach.writers() > 1;
     family->commitTo(barrier, shared ? maskOf(s, s.reach.alongRow, s.reach.alongCol) : Value());
+  } else if (role.single && llvm::any_of(pipeTransfers(op), [](TransferOp t) { return t.isStore(); })) {
+    releaseStored(s);
+    return success();
   } else if (role.single) {
     bool bulkStore = false;
     op->getParentOfType<RoleOp>().walk([&](CopyOp copy) {
@@ -265,6 +297,14 @@ void KernelLowering::drainReleases() {
 
 void KernelLowering::lowerFence(FenceOp op) {
   switch (op.getKind()) {
+  case FenceKind::BulkDone:
+    e.make<ptx::BulkWaitOp>(e.getI32IntegerAttr(0));
+    return;
+  case FenceKind::ProxyGlobal:
+    e.make<NVVM::FenceProxyOp>(
+        NVVM::ProxyKindAttr::get(e.getContext(), NVVM::ProxyKind::async_global),
+        NVVM::SharedSpaceAttr());
+    return;
   case FenceKind::ProxyAsync:
     e.make<NVVM::FenceProxyOp>(
         NVVM::ProxyKindAttr::get(e.getContext(), NVVM::ProxyKind::async_shared),

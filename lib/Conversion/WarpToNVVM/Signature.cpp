@@ -16,6 +16,11 @@ using namespace heddle::warp;
 // Size expressions: postfix arrays of symbol names, integers and operators
 //===----------------------------------------------------------------------===//
 
+static int64_t channelsAtMost(KernelOp kernel) {
+  auto schedule = kernel->getAttrOfType<CommScheduleAttr>("comm_schedule");
+  return schedule ? schedule.getCtas() : 1;
+}
+
 static ArrayAttr constantExpr(Builder &b, int64_t v) { return b.getArrayAttr({b.getI64IntegerAttr(v)}); }
 
 static ArrayAttr binaryExpr(Builder &b, ArrayAttr x, ArrayAttr y, StringRef op) {
@@ -165,6 +170,13 @@ LogicalResult KernelLowering::createFunction() {
       scalars.push_back(arg);
     }
 
+  if (usesComm())
+    for (auto [type, kind] : {std::pair<Type, StringRef>(globalType, "comm"),
+                              std::pair<Type, StringRef>(e.getI64Type(), "signals")}) {
+      types.push_back(type);
+      params.push_back(e.getDictionaryAttr(e.getNamedAttr("kind", e.getStringAttr(kind))));
+    }
+
   func = e.make<LLVM::LLVMFuncOp>(kernel.getSymName(),
                                   LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(c), types));
   func->setAttr("nvvm.kernel", e.getUnitAttr());
@@ -191,6 +203,8 @@ LogicalResult KernelLowering::createFunction() {
     symbolValues[s] = entry->getArgument(next++);
   for (BlockArgument scalar : scalars)
     mapping.map(scalar, entry->getArgument(next++));
+  if (usesComm())
+    comm.block = entry->getArgument(next++), comm.signals = entry->getArgument(next++);
   return success();
 }
 
@@ -264,8 +278,16 @@ static ArrayAttr symbolic(Builder &b, Value v, function_ref<ArrayAttr(memref::Di
   return {};
 }
 
+/// As many channels as the schedule asks for and multiprocessors there are: all must run at once.
+ArrayAttr KernelLowering::channelsExpr() {
+  return binaryExpr(e, e.getArrayAttr({e.getStringAttr("sm_count")}),
+                    constantExpr(e, channelsAtMost(kernel)), "min");
+}
+
 /// min(SMs * CTAs an SM, items); with clusters, of whole ones, one at least.
 ArrayAttr KernelLowering::gridExpr() {
+  if (usesComm())
+    return channelsExpr();
   ArrayAttr items = constantExpr(e, 1);
   kernel.walk([&](WorkStreamOp op) {
     auto dim = [&](memref::DimOp d) { return sizeExpr(memory(d.getSource()).sizes[*d.getConstantIndex()]); };
@@ -296,9 +318,13 @@ static std::string dtypeOf(Type type) {
 }
 
 static bool isWritten(Value arg) {
-  return llvm::any_of(arg.getUsers(), [](Operation *user) {
+  return llvm::any_of(arg.getUsers(), [arg](Operation *user) {
     auto copy = dyn_cast<CopyOp>(user);
-    return isa<StoreOp>(user) || (copy && !copy.isLoad());
+    auto transfer = dyn_cast<TransferOp>(user);
+    auto sum = dyn_cast<SpreadStoreOp>(user);
+    auto pipe = dyn_cast<PeerPipeOp>(user);
+    return isa<StoreOp>(user) || (copy && !copy.isLoad()) || (transfer && transfer.getTarget() == arg) ||
+           (sum && sum.getTarget() == arg) || (pipe && pipe.getFlow() == Flow::Push);
   });
 }
 
@@ -328,6 +354,11 @@ void KernelLowering::attachManifest() {
         {named("name", text(name)), named("kind", text("tensor")),
          named("dtype", text(dtypeOf(m.type.getElementType()))), named("shape", e.getArrayAttr(shape)),
          named("strides", e.getArrayAttr(strides)), named("output", e.getBoolAttr(isWritten(arg)))}));
+    if (kernel.getArgAttr(arg.getArgNumber(), "warp.symmetric")) {
+      NamedAttrList fields(cast<DictionaryAttr>(args.back()));
+      fields.set("symmetric", e.getUnitAttr());
+      args.back() = fields.getDictionary(e.getContext());
+    }
   }
   for (MapParam &map : maps) {
     MemoryArg &m = *llvm::find_if(memories, [&](MemoryArg &x) { return x.index == map.arg; });
@@ -365,6 +396,26 @@ void KernelLowering::attachManifest() {
       named("shared_bytes", kernel->getAttr("shared_bytes")),
       named("roles", e.getArrayAttr(roles)),
       named("constraints", e.getArrayAttr(constraints))};
+  if (auto more = kernel->getAttrOfType<ArrayAttr>("heddle.constraints")) {
+    constraints.append(more.begin(), more.end());
+    for (NamedAttribute &field : manifest)
+      if (field.getName() == "constraints")
+        field = named("constraints", e.getArrayAttr(constraints));
+  }
+  if (usesComm()) {
+    int64_t pipeCount = comm.pipes.size();
+    ArrayAttr bytes = binaryExpr(e, e.getArrayAttr({e.getStringAttr("world")}),
+                                 constantExpr(e, counterBytes * 2 * pipeCount), "mul");
+    bytes = binaryExpr(e, bytes, constantExpr(e, channelHeaderBytes), "add");
+    bytes = binaryExpr(e, bytes, constantExpr(e, channelsAtMost(kernel)), "mul");
+    manifest.push_back(named("signal_bytes", bytes));
+    manifest.push_back(named("resident_ctas", channelsExpr()));
+    if (auto comms = kernel->getAttrOfType<CommScheduleAttr>("comm_schedule"))
+      manifest.push_back(named("schedule", text("ctas=" + Twine(comms.getCtas()) + ",warps=" +
+                                                Twine(comms.getWarps()) + ",chunk=" + Twine(comms.getChunk()) +
+                                                ",stages=" + Twine(comms.getStages()) + ",keep=" +
+                                                stringifyKeep(comms.getKeep()))));
+  }
   if (kernel.getSchedule())
     manifest.push_back(named("schedule", text(tuning::toString(fromAttr(*kernel.getSchedule())))));
   func->setAttr("heddle.manifest", e.getDictionaryAttr(manifest));

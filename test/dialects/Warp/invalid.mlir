@@ -146,7 +146,7 @@ warp.kernel @k(%a: !warp.tile<2x8x64xbf16>) {
 }
 
 // -----
-// expected-error@+1 {{expected k or mn, got n}}
+// expected-error@+1 {{expected k, mn or linear, got n}}
 warp.kernel @k(%a: !warp.tile<8x64xbf16, n>) {
 }
 
