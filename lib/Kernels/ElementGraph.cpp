@@ -178,12 +178,12 @@ FailureOr<unsigned> Builder::activation(Operation *op, unsigned x) {
 }
 
 FailureOr<unsigned> Builder::gemm(spec::GemmOp op, const Map &map) {
-  Map identity(cast<RankedTensorType>(op.getType()).getRank());
+  Map identity(cast<RankedTensorType>(op.getResult().getType()).getRank());
   std::iota(identity.begin(), identity.end(), 0);
   if (op != product || map != identity)
     return op.emitError("expected the product to be used element by element in the result");
   ElementNode node{Kind::Product, op.getLoc()};
-  return round(op.getLoc(), add(node), op.getType());
+  return round(op.getLoc(), add(node), op.getResult().getType());
 }
 
 FailureOr<unsigned> Builder::make(Value v, const Map &map) {

@@ -39,6 +39,12 @@ public:
                  {"constraints", constraints(kernel.constraints())}};
     if (kernel.flops())
       json["operations"] = printExpr(kernel.flops(), kernel);
+    if (const Groups *groups = kernel.groups())
+      json["groups"] = {{"count", groups->count()},
+                        {"kind", EnumNameGroupKind(groups->kind())},
+                        {"argument", argName(groups->arg())},
+                        {"limit", printExpr(groups->limit(), kernel)},
+                        {"align", groups->align()}};
     json["reference_nodes"] = kernel.nodes() ? kernel.nodes()->size() : 0;
     json["variants"] = arrayOf(kernel.variants(), [&](const Variant *v) { return variant(*v); });
     if (kernel.spec())

@@ -160,6 +160,10 @@ void addKernel(Page &page, const Kernel &kernel) {
   addConstraints(page, 2, kernel.constraints(), kernel);
   if (kernel.flops())
     page.item(2, "operations", printExpr(kernel.flops(), kernel));
+  if (const Groups *groups = kernel.groups())
+    page.item(2, "groups", std::to_string(groups->count()) + ", " +
+                               EnumNameGroupKind(groups->kind()) + " in " +
+                               kernel.args()->Get(groups->arg())->name()->str());
   if (kernel.nodes() && kernel.nodes()->size() != 0)
     page.item(2, "reference", std::to_string(kernel.nodes()->size()) + " nodes");
   if (kernel.variants()->size() == 0)

@@ -60,6 +60,7 @@ public:
         argStrides(strides[rank]), plan(std::make_unique<ReferencePlan>()) {}
 
   Expected<std::unique_ptr<ReferencePlan>> build(size_t output);
+  std::optional<int64_t> extentOfAll; ///< contractions, in place of the kernel's
 
 private:
   Expected<void> checkArgs(std::span<const ArgBuffer> of, std::vector<std::vector<int64_t>> &found);
@@ -216,7 +217,8 @@ Expected<void> Planner::addNode(uint32_t index) {
 }
 
 Expected<void> Planner::addContraction(const RefNode &node, uint32_t index) {
-  Expected<int64_t> extent = evaluateExpr(node.extent(), sizes);
+  Expected<int64_t> extent =
+      extentOfAll ? Expected<int64_t>(*extentOfAll) : evaluateExpr(node.extent(), sizes);
   if (!extent)
     return extent.takeError().in("extent of a contraction");
   if (*extent < 0)
@@ -320,8 +322,16 @@ Reference &Reference::operator=(Reference &&) noexcept = default;
 Reference::~Reference() = default;
 
 Expected<Reference> Reference::create(const Kernel &kernel, size_t output,
-                                      std::span<const ArgBuffer> args, const ExprContext &sizes) {
-  return create(kernel, output, std::span(&args, 1), 0, sizes);
+                                      std::span<const ArgBuffer> args, const ExprContext &sizes,
+                                      std::optional<int64_t> extent) {
+  if (!extent)
+    return create(kernel, output, std::span(&args, 1), 0, sizes);
+  Planner planner(kernel, std::span(&args, 1), 0, sizes);
+  planner.extentOfAll = extent;
+  Expected<std::unique_ptr<ReferencePlan>> plan = planner.build(output);
+  if (!plan)
+    return plan.takeError();
+  return Reference(std::move(*plan));
 }
 
 Expected<Reference> Reference::create(const Kernel &kernel, size_t output,

@@ -212,6 +212,9 @@ Fault checkKernelBody(const Kernel &kernel, const Package &package, Budget &budg
       return at("variant", i, fault);
   if (Fault fault = checkReference(scope))
     return fault;
+  if (kernel.groups())
+    if (Fault fault = checkGroups(*kernel.groups(), scope))
+      return at("groups", fault);
   if (kernel.flops())
     if (Fault fault = checkStoredExpr(kernel.flops(), scope))
       return at("flops", fault);

@@ -86,6 +86,8 @@ Fault checkConstraints(const flatbuffers::Vector<flatbuffers::Offset<Constraint>
 
 /// ValidateVariant.cpp
 Fault checkVariant(const Variant &variant, const Package &package, KernelScope &scope);
+/// Groups.cpp
+Fault checkGroups(const Groups &groups, KernelScope &scope);
 /// ValidateReference.cpp
 Fault checkReference(KernelScope &scope);
 

@@ -65,6 +65,35 @@ static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryA
   return node;
 }
 
+static pkg::GroupKind readGroupKind(ManifestReader &read, StringRef name) {
+  for (pkg::GroupKind kind : pkg::EnumValuesGroupKind())
+    if (name == pkg::EnumNameGroupKind(kind))
+      return kind;
+  read.fail("unknown kind of groups " + name);
+  return pkg::GroupKind::offsets;
+}
+
+static std::unique_ptr<pkg::GroupsT> readGroups(ManifestReader &read, DictionaryAttr dict) {
+  auto groups = std::make_unique<pkg::GroupsT>();
+  groups->arg = read.number(dict, "arg");
+  groups->kind = readGroupKind(read, read.text(dict, "kind"));
+  groups->count = read.number(dict, "count");
+  groups->limit = read.expr(dict.get("limit"), "limit of groups");
+  groups->align = read.number(dict, "align");
+  groups->contracted = readFlag(dict, "contracted");
+  if (read.has(dict, "status"))
+    groups->status = static_cast<int32_t>(read.number(dict, "status"));
+  for (DictionaryAttr entry : read.dictionaries(dict, "views")) {
+    auto view = std::make_unique<pkg::GroupViewT>();
+    view->arg = read.number(entry, "arg");
+    view->group_dim = static_cast<int32_t>(read.integer(entry, "group_dim"));
+    view->rows_dim = static_cast<int32_t>(read.integer(entry, "rows_dim"));
+    view->rows_div = read.number(entry, "rows_div");
+    groups->views.push_back(std::move(view));
+  }
+  return groups;
+}
+
 static void readSymbols(ManifestReader &read, DictionaryAttr dict, pkg::KernelT &kernel) {
   for (Attribute symbol : read.list(dict, "symbols")) {
     if (auto name = dyn_cast<StringAttr>(symbol))
@@ -93,6 +122,8 @@ std::unique_ptr<pkg::KernelT> readInterface(ManifestReader &read, DictionaryAttr
   }
   if (Attribute flops = interface.get("flops"))
     kernel->flops = read.expr(flops, "flops");
+  if (auto groups = dyn_cast_or_null<DictionaryAttr>(interface.get("groups")))
+    kernel->groups = readGroups(read, groups);
   for (DictionaryAttr constraint : read.dictionaries(interface, "constraints"))
     kernel->constraints.push_back(readConstraint(read, constraint));
   return kernel;

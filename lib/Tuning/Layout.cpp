@@ -24,6 +24,7 @@ SharedLayout sharedLayout(const Schedule &s, const GemmProblem &p) {
   layout.stagingOffset = layout.bOffset + s.stages * layout.bBytes;
   layout.stagingBytes = s.store == StorePath::Bulk ? s.tileM * panelBytes : 0;
   layout.total = layout.stagingOffset + s.storeStages * layout.stagingBytes;
+  layout.total += roundUp((3 * p.groups + (p.groups ? 1 : 0)) * 4, 16); // the table of groups
   return layout;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Check.h"
+#include "Groups.h"
 #include "heddle/Package/Numeric.h"
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 namespace heddle::run {
@@ -65,7 +67,7 @@ public:
       : tensor(tensor), device(device) {}
 
   void add(std::span<const int64_t> point, double reference) {
-    int64_t offset = 0;
+    int64_t offset = start;
     for (size_t i = 0; i < point.size(); ++i)
       offset += point[i] * tensor.strides[i];
     pkg::DType type = tensor.arg->dtype();
@@ -110,6 +112,13 @@ public:
     }
   };
 
+  /// Points that follow count from `origin`.
+  void moveTo(std::span<const int64_t> origin) {
+    shift.assign(origin.begin(), origin.end()), start = 0;
+    for (size_t i = 0; i < origin.size(); ++i)
+      start += origin[i] * tensor.strides[i];
+  }
+
   double elementTolerance = 0;
   int64_t points = 0, nans = 0, infinities = 0;
   double errorSquares = 0, referenceSquares = 0, worstError = 0, worstExcess = 0;
@@ -118,11 +127,15 @@ public:
 private:
   void remember(Place &place, std::span<const int64_t> point, double got, double reference) {
     place.point.assign(point.begin(), point.end());
+    for (size_t i = 0; i < shift.size(); ++i)
+      place.point[i] += shift[i];
     place.got = got;
     place.reference = reference;
   }
   const TensorData &tensor;
   std::span<const uint8_t> device;
+  std::vector<int64_t> shift;
+  int64_t start = 0; ///< elements
 };
 
 /// Steps `index` through a box, row-major; false at the end.
@@ -190,14 +203,16 @@ Expected<void> compareAll(const pkg::Reference &reference, const Options &option
   }
 }
 
-/// The corners of the last two dimensions, random tiles, random points.
+/// The corners of the last two dimensions, random tiles, random points; fewer for each of `parts`.
 Expected<void> compareSample(const pkg::Reference &reference, const Options &options,
-                             Comparison &comparison) {
+                             Comparison &comparison, int64_t parts = 1) {
+  const int64_t tiles = std::max<int64_t>(sampleTiles / parts, 4);
+  const int64_t count = std::max<int64_t>(samplePoints / parts, 64);
   std::span<const int64_t> shape = reference.shape();
   size_t rank = shape.size();
   uint64_t state = options.seed * 77 + 5;
-  Progress progress(options.quiet, sampleTiles * sampleTile * sampleTile + samplePoints);
-  for (int64_t tile = 0; tile < sampleTiles; ++tile) {
+  Progress progress(options.quiet, tiles * sampleTile * sampleTile + count);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
     std::vector<int64_t> origin(rank), extent(rank, 1);
     for (size_t i = 0; i < rank; ++i) {
       bool matrix = i + 2 >= rank;
@@ -212,19 +227,23 @@ Expected<void> compareSample(const pkg::Reference &reference, const Options &opt
     progress.at(comparison.points);
   }
   std::vector<int64_t> points;
-  for (int64_t i = 0; i < samplePoints; ++i)
+  for (int64_t i = 0; i < count; ++i)
     for (int64_t size : shape)
       points.push_back(int64_t(next(state) % uint64_t(size)));
-  std::vector<double> values(samplePoints);
+  std::vector<double> values(static_cast<size_t>(count));
   reference.evaluate(points, values, options.threads);
-  for (int64_t i = 0; i < samplePoints; ++i)
+  for (int64_t i = 0; i < count; ++i)
     comparison.add(std::span(points).subspan(size_t(i) * rank, rank), values[size_t(i)]);
   return {};
 }
 
-/// Elements of a floating type that still hold the pattern from before the run.
+/// Whether an element is to be written.
+using Owned = std::function<bool(std::span<const int64_t>)>;
+
+/// Elements of a floating type that still hold the pattern from before the run; or, with
+/// `written`, those that do not. Of those that `owned`, when given, holds for.
 int64_t countUnwritten(const TensorData &tensor, std::span<const uint8_t> device,
-                       std::vector<int64_t> &first) {
+                       std::vector<int64_t> &first, const Owned &owned = {}, bool written = false) {
   if (!isFloat(tensor.arg->dtype()) || tensor.readBack)
     return 0;
   uint8_t pattern[8];
@@ -235,9 +254,10 @@ int64_t countUnwritten(const TensorData &tensor, std::span<const uint8_t> device
     int64_t offset = 0;
     for (size_t i = 0; i < point.size(); ++i)
       offset += point[i] * tensor.strides[i];
-    if (std::memcmp(device.data() + tensor.begin + uint64_t(offset) * tensor.elementBytes(),
-                    pattern, tensor.elementBytes()) == 0 &&
-        count++ == 0)
+    const bool same =
+        std::memcmp(device.data() + tensor.begin + uint64_t(offset) * tensor.elementBytes(),
+                    pattern, tensor.elementBytes()) == 0;
+    if (same != written && (!owned || owned(point)) && count++ == 0)
       first = point;
     advance(point, origin, tensor.shape);
   }
@@ -272,6 +292,80 @@ void judge(const Comparison &comparison, const Tolerance &tolerance, CheckResult
   double rms = comparison.points ? norm / std::sqrt(double(comparison.points)) : 0;
   if (comparison.worstExcess > tolerance.element * rms)
     fail("an element is off by more than its type allows, at " + comparison.mostExcess.text());
+}
+
+/// Whether an element of a group's result is in the rows of one: a bit for each row.
+Owned ownedByGroups(const Problem &problem, size_t arg) {
+  const pkg::GroupBounds &bounds = *problem.groups;
+  const pkg::GroupView *view = nullptr;
+  for (const pkg::GroupView *v : *problem.kernel->groups()->views())
+    if (v->arg() == arg)
+      view = v;
+  if (!view || view->rows_dim() < 0)
+    return [](auto) { return true; };
+  const auto rowsDim = size_t(view->rows_dim());
+  if (view->group_dim() >= 0)
+    return [&bounds, rowsDim, groupDim = size_t(view->group_dim())](auto point) {
+      return point[rowsDim] < bounds.ranges[size_t(point[groupDim])].size;
+    };
+  std::vector<bool> rows(size_t(std::max<int64_t>(bounds.limit, 0)));
+  for (const pkg::GroupBounds::Range &range : bounds.ranges)
+    for (int64_t r = 0; r < range.size; ++r)
+      rows[size_t(range.first + r)] = true;
+  return [rows = std::move(rows), rowsDim](auto point) {
+    return bool(rows[size_t(point[rowsDim])]);
+  };
+}
+
+/// One group after the other; what is in none must be as it was.
+Expected<void> compareGroups(const Problem &problem, size_t output,
+                             std::span<const pkg::ArgBuffer> args, const pkg::ExprContext &sizes,
+                             std::span<const uint8_t> device, const Options &options,
+                             Comparison &comparison, CheckResult &result) {
+  const size_t arg = problem.kernel->outputs()->Get(uint32_t(output))->arg();
+  const TensorData &tensor = problem.tensors[arg];
+  const Owned owned = ownedByGroups(problem, arg);
+  std::vector<int64_t> first;
+  if (int64_t unwritten = countUnwritten(tensor, device, first, owned))
+    result.problems.push_back(std::to_string(unwritten) + " elements were never written, first " +
+                              pointText(first));
+  const Owned others = [&](std::span<const int64_t> point) { return !owned(point); };
+  if (int64_t written = countUnwritten(tensor, device, first, others, /*written=*/true))
+    result.problems.push_back(std::to_string(written) + " elements outside of all groups were "
+                                                        "written, first " +
+                              pointText(first));
+  const pkg::GroupBounds &bounds = *problem.groups;
+  const bool contracted = problem.kernel->groups()->contracted();
+  for (size_t g = 0; g < bounds.ranges.size(); ++g) {
+    const int64_t size = bounds.ranges[g].size;
+    if (!size && !contracted)
+      continue;
+    const pkg::GroupArgs group = pkg::groupArgs(*problem.kernel, args, bounds, g);
+    auto reference =
+        pkg::Reference::create(*problem.kernel, output, group.args, sizes,
+                               contracted ? std::optional<int64_t>(size) : std::nullopt);
+    if (!reference)
+      return reference.takeError();
+    comparison.moveTo(group.origins[arg]);
+    auto done = result.sampled ? compareSample(*reference, options, comparison,
+                                               int64_t(bounds.ranges.size()))
+                               : compareAll(*reference, options, comparison);
+    if (!done)
+      return done;
+  }
+  return {};
+}
+
+/// What the kernel says of the groups: 0, or 1 + the number of the first bad one.
+void checkStatus(const Problem &problem, std::span<const uint8_t> device, CheckResult &result) {
+  const TensorData &tensor = problem.tensors[size_t(problem.kernel->groups()->status())];
+  int32_t got = 0;
+  std::memcpy(&got, device.data() + tensor.begin, sizeof(got));
+  result.points = 1;
+  if (const int64_t expected = problem.groups->firstBad + 1; got != expected)
+    result.problems.push_back("expected the state of the groups to be " +
+                              std::to_string(expected) + ", got " + std::to_string(got));
+  result.ok = result.problems.empty();
 }
 
 } // namespace
@@ -347,20 +441,25 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
   }
   pkg::ExprContext sizes{problem.symbols, multiprocessors};
   auto reference = pkg::Reference::create(*problem.kernel, output, args, sizes);
-  if (!reference)
+  if (!reference && !problem.groups)
     return reference.takeError();
-  const TensorData &tensor = problem.tensors[reference->argument()];
+  const size_t argument = problem.kernel->outputs()->Get(uint32_t(output))->arg();
+  const TensorData &tensor = problem.tensors[argument];
 
   CheckResult result;
   result.output = tensor.arg->name()->str();
   result.total = tensor.elements();
+  if (problem.groups && problem.kernel->groups()->status() == int64_t(argument)) {
+    checkStatus(problem, device, result);
+    return result;
+  }
   Tolerance tolerance = toleranceOf(problem, tensor.arg->dtype());
   if (options.tolerance)
     tolerance.relative = *options.tolerance;
   double operations = double(result.total) * 16;
   if (problem.kernel->flops())
     if (auto flops = pkg::evaluateExpr(problem.kernel->flops(), sizes))
-      operations += double(*flops);
+      operations += double(*flops) * usedOperations(problem);
   unsigned cores =
       options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   result.sampled = options.check == CheckMode::Sampled ||
@@ -369,10 +468,12 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
   Comparison comparison(tensor, device);
   comparison.elementTolerance = tolerance.element;
   std::vector<int64_t> first;
-  if (int64_t unwritten = countUnwritten(tensor, device, first))
+  if (int64_t unwritten = problem.groups ? 0 : countUnwritten(tensor, device, first))
     result.problems.push_back(std::to_string(unwritten) + " elements were never written, first " +
                               pointText(first));
   auto done = result.total == 0 ? Expected<void>()
+              : problem.groups  ? compareGroups(problem, output, args, sizes, device, options,
+                                                comparison, result)
               : result.sampled  ? compareSample(*reference, options, comparison)
                                 : compareAll(*reference, options, comparison);
   if (!done)

@@ -125,6 +125,13 @@ void addOptions(CLI::App &app, Options &o) {
       app, "--random", o.random,
       "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4",
       {{"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}});
+  app.add_option_function<std::string>(
+         "--groups",
+         [&o](const std::string &text) { o.groups = text, o.groupsGiven = true; },
+         "Rows of each group of a kernel that has groups: numbers joined by commas, or\n"
+         "random (the default), full, skew, one (row in one group), all (in one group), empty,\n"
+         "around:<rows>; raw:<numbers> are given to the kernel as they are")
+      ->type_name("LIST|PATTERN");
   app.add_option("--seed", o.seed, "Seed of random inputs")->capture_default_str();
   auto *check = addChoice<CheckMode>(
       app, "--check", o.check,

@@ -46,6 +46,8 @@ struct Options {
   std::map<std::string, std::string> inputs, outputs; ///< argument to file
   /// Output to the file it is compared with, in place of the package's reference.
   std::map<std::string, std::string> references;
+  std::string groups = "random"; ///< rows of groups, or how to choose them
+  bool groupsGiven = false;
   Random random = Random::Normal;
   uint64_t seed = 1;
   CheckMode check = CheckMode::Auto;

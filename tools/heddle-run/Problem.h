@@ -17,6 +17,7 @@
 
 #include "Npy.h"
 #include "Options.h"
+#include "heddle/Package/Groups.h"
 #include "heddle/Package/Reader.h"
 #include <functional>
 #include <optional>
@@ -45,6 +46,7 @@ struct Problem {
   std::vector<int64_t> symbols;
   std::vector<TensorData> tensors; ///< one an argument; `arg` is null for scalars
   std::vector<double> scalars;     ///< one an argument
+  std::optional<pkg::GroupBounds> groups; ///< of a kernel that has groups, once filled
 };
 
 /// Resolves sizes and allocates host memory, all of it holding guardByte.

@@ -56,6 +56,10 @@ Json reportJson(const Report &report) {
   for (size_t i = 0; i < report.problem->symbols.size(); ++i)
     json["sizes"][report.problem->kernel->symbols()->Get(uint32_t(i))->str()] =
         report.problem->symbols[i];
+  if (const auto &groups = report.problem->groups)
+    json["groups"] = {{"count", groups->ranges.size()},
+                      {"rows", groups->rows()},
+                      {"first_bad", groups->firstBad}};
   json["checks"] = Json::array();
   for (const CheckResult &check : report.checks)
     json["checks"].push_back(checkJson(check));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Groups.h"
 #include "Report.h"
 #include "heddle/Package/Select.h"
 #include <algorithm>
@@ -101,10 +102,10 @@ static Failure collect(const Problem &problem, const Options &options,
 static void measure(const Problem &problem, Report &report, int64_t multiprocessors) {
   if (problem.kernel->flops())
     if (auto flops = pkg::evaluateExpr(problem.kernel->flops(), {problem.symbols, multiprocessors}))
-      report.operations = double(*flops);
-  for (const TensorData &tensor : problem.tensors)
-    if (tensor.arg)
-      report.bytes += double(tensor.elements()) * tensor.elementBytes();
+      report.operations = double(*flops) * usedOperations(problem);
+  for (size_t i = 0; i < problem.tensors.size(); ++i)
+    if (const TensorData &tensor = problem.tensors[i]; tensor.arg)
+      report.bytes += double(tensor.elements()) * tensor.elementBytes() * usedBytes(problem, i);
 }
 
 static Failure runAll(const Options &options) {
@@ -145,6 +146,10 @@ static Failure runAll(const Options &options) {
       return {ExitRefused, taken.takeError().message};
   }
   fillInputs(*problem, options, files);
+  const bool groupsFromFile =
+      kernel->groups() && files.count(kernel->args()->Get(kernel->groups()->arg())->name()->str());
+  if (auto filled = fillGroups(*problem, options, groupsFromFile); !filled)
+    return {ExitUsage, filled.takeError().message};
   if (Failure failure = session.load(*package, options))
     return failure;
   if (Failure failure = session.upload(*problem))

@@ -70,6 +70,64 @@ static LogicalResult verifyScales(GemmOp op) {
   return success(succeeded(verifyScale(op, true)) && succeeded(verifyScale(op, false)));
 }
 
+/// What is grouped has the ranks and numbers of groups that its kind asks for.
+static LogicalResult verifyGroups(GemmOp op) {
+  if (!op.getGroups()) {
+    if (op.getAligned() || op.getExpected() || op.getStatus())
+      return op.emitOpError("expected groups where something is said about them, got none");
+    return success();
+  }
+  Grouping grouping = *op.getGrouping();
+  bool alongM = grouping == Grouping::AlongM, alongK = grouping == Grouping::AlongK;
+  auto numbers = cast<RankedTensorType>(op.getGroups().getType());
+  if (numbers.getRank() != 1 || !numbers.getElementType().isInteger(32))
+    return op.emitOpError("expected groups of rank 1 and type i32, got ") << numbers;
+  struct {
+    StringRef name;
+    unsigned lead, want;
+  } leads[] = {{"a", op.getALead(), !alongM && !alongK},
+               {"b", op.getBLead(), !alongK},
+               {"the result", op.getDLead(), !alongM}};
+  for (auto &[name, lead, want] : leads)
+    if (lead != want)
+      return op.emitOpError("expected ") << name << " of rank " << want + 2 << " with groups "
+                                         << stringifyGrouping(grouping) << ", got " << lead + 2;
+  if (alongK ? !op.getTransposeA() || op.getTransposeB() : op.getTransposeA())
+    return op.emitOpError(alongK ? "expected transpose_a and no transpose_b with groups along_k: the "
+                                   "rows of both operands are K"
+                                 : "expected no transpose_a with groups of rows of a");
+  int64_t groups = op.getNumGroups(), most = 1024, got = numbers.getDimSize(0);
+  if (ShapedType::isDynamic(groups) || groups > most)
+    return op.emitOpError("expected 1 to ")
+           << most << " groups, a static size, got "
+           << (ShapedType::isDynamic(groups) ? std::string("?") : std::to_string(groups));
+  if (got != groups && (grouping == Grouping::Masked || got != groups + 1))
+    return op.emitOpError("expected ")
+           << groups << (grouping == Grouping::Masked ? " counts" : " counts or one more offsets")
+           << " for as many groups, got "
+           << (ShapedType::isDynamic(got) ? std::string("?") : std::to_string(got));
+  if (op.getAligned() && (grouping == Grouping::Masked || *op.getAligned() < 1 || *op.getAligned() > 65536))
+    return op.emitOpError("expected groups along_m or along_k to be aligned to 1 to 65536, got ")
+           << *op.getAligned();
+  if (op.getExpected() && *op.getExpected() < 1)
+    return op.emitOpError("expected at least 1 row a group, got ") << *op.getExpected();
+  if (alongK && op.hasScales() && op.getAligned().value_or(1) % op.getScale(true).blockK)
+    return op.emitOpError("expected groups along_k aligned to a multiple of ")
+           << op.getScale(true).blockK << ", which a scale covers, got "
+           << op.getAligned().value_or(1);
+  if (grouping == Grouping::AlongM && op.hasScales() &&
+      op.getAligned().value_or(1) % op.getScale(true).blockRows)
+    return op.emitOpError("expected groups along_m aligned to a multiple of ")
+           << op.getScale(true).blockRows << ", the rows that a scale covers, got "
+           << op.getAligned().value_or(1);
+  if (!op.getStatus())
+    return success();
+  auto status = cast<RankedTensorType>(op.getStatus().getType());
+  if (status.getRank() != 1 || status.getDimSize(0) != 1 || !status.getElementType().isInteger(32))
+    return op.emitOpError("expected the state of the groups as tensor<1xi32>, got ") << status;
+  return success();
+}
+
 /// Shapes are checked by the kernel, which knows the places a size comes from.
 LogicalResult GemmOp::verify() {
   auto a = cast<RankedTensorType>(getA().getType()), b = cast<RankedTensorType>(getB().getType());
@@ -77,7 +135,9 @@ LogicalResult GemmOp::verify() {
   for (auto [name, type] : {std::pair("a", a), std::pair("b", b), std::pair("the result", result)})
     if (type.getRank() != 2 && type.getRank() != 3)
       return emitOpError("expected ") << name << " to have rank 2, or 3 with a batch, got " << type;
-  if (a.getRank() != b.getRank() || a.getRank() != result.getRank())
+  if (failed(verifyGroups(*this)))
+    return failure();
+  if (!getGroups() && (a.getRank() != b.getRank() || a.getRank() != result.getRank()))
     return emitOpError("expected operands and result of one rank, got ")
            << a.getRank() << ", " << b.getRank() << " and " << result.getRank();
   Type element = a.getElementType();

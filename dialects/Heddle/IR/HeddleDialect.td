@@ -47,6 +47,9 @@ class Heddle_Enum<string name, string doc, list<I32EnumAttrCase> cases> : I32Enu
 
 def Heddle_Precision : Heddle_Enum<"Precision", "how f32 operands are multiplied", [
   I32EnumAttrCase<"TF32", 0, "tf32">]>;
+def Heddle_Grouping : Heddle_Enum<"Grouping", "what groups divide", [
+  I32EnumAttrCase<"AlongM", 0, "along_m">, I32EnumAttrCase<"AlongK", 1, "along_k">,
+  I32EnumAttrCase<"Masked", 2, "masked">]>;
 def Heddle_GeluForm : Heddle_Enum<"GeluForm", "the formula of GELU", [
   I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 #endif

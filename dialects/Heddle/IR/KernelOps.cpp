@@ -132,7 +132,8 @@ std::optional<SmallVector<int64_t>> KernelOp::getResultStrides(unsigned i) {
 //===----------------------------------------------------------------------===//
 
 static bool isElement(Type type) {
-  return isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(type);
+  return isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(type) ||
+         type.isInteger(32);
 }
 
 static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> error, Type type) {
@@ -140,7 +141,7 @@ static LogicalResult verifyTensor(function_ref<InFlightDiagnostic()> error, Type
   if (!tensor)
     return error() << "a tensor of rank 1 to 3, got " << type;
   if (!isElement(tensor.getElementType()))
-    return error() << "elements of f32, f16, bf16, f8E4M3FN or f8E5M2, got "
+    return error() << "elements of f32, f16, bf16, f8E4M3FN, f8E5M2 or i32, got "
                    << tensor.getElementType();
   if (tensor.getRank() < 1 || tensor.getRank() > 3)
     return error() << "a tensor of rank 1 to 3, got " << type;

@@ -117,13 +117,17 @@ LogicalResult ShapeInference::unify(unsigned x, unsigned y, Location where) {
 
 LogicalResult ShapeInference::unifyGemm(GemmOp gemm) {
   Value a = gemm.getA(), b = gemm.getB(), d = gemm.getResult();
-  unsigned batch = gemm.isBatched();
+  unsigned lead = gemm.getDLead();
   Location loc = gemm.getLoc();
-  if (batch && (failed(unify(a, 0, b, 0, loc)) || failed(unify(a, 0, d, 0, loc))))
-    return failure();
+  // A batch, or groups: what has it before its matrix.
+  for (auto [x, y, has] : {std::tuple(a, b, gemm.getALead() && gemm.getBLead()),
+                           {a, d, gemm.getALead() && lead},
+                           {b, d, gemm.getBLead() && lead}})
+    if (has && failed(unify(x, 0, y, 0, loc)))
+      return failure();
   if (failed(unify(a, gemm.getADimK(), b, gemm.getBDimK(), loc)) ||
-      failed(unify(a, gemm.getMDim(), d, batch, loc)) ||
-      failed(unify(b, gemm.getNDim(), d, batch + 1, loc)))
+      failed(unify(a, gemm.getMDim(), d, lead, loc)) ||
+      failed(unify(b, gemm.getNDim(), d, lead + 1, loc)))
     return failure();
   return gemm.hasScales() ? unifyScales(gemm) : success();
 }
@@ -134,7 +138,7 @@ LogicalResult ShapeInference::unifyScales(GemmOp gemm) {
   for (bool isA : {true, false}) {
     GemmOp::Scale scale = gemm.getScale(isA);
     Value operand = isA ? gemm.getA() : gemm.getB();
-    if (gemm.isBatched() && failed(unify(operand, 0, scale.tensor, 0, loc)))
+    if ((isA ? gemm.getALead() : gemm.getBLead()) && failed(unify(operand, 0, scale.tensor, 0, loc)))
       return failure();
     if (scale.blockRows == 1 && failed(unify(operand, isA ? gemm.getMDim() : gemm.getNDim(),
                                              scale.tensor, scale.rowDim, loc)))
@@ -244,6 +248,8 @@ void ShapeInference::nameAfterGemm() {
     name(values[gemm.getA()][gemm.getADimK()], "K");
     if (gemm.isBatched())
       name(values[gemm.getA()][0], "B");
+    if (gemm.getGroups())
+      name(values[gemm.isGrouped(Grouping::AlongK) ? gemm.getResult() : gemm.getB()][0], "G");
     if (!gemm.hasScales())
       return;
     for (bool isA : {true, false})

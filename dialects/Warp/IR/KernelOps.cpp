@@ -145,6 +145,27 @@ LogicalResult RoleOp::verify() {
 // Work
 //===----------------------------------------------------------------------===//
 
+LogicalResult GroupsOp::verify() {
+  auto type = cast<MemRefType>(getMemory().getType());
+  bool offsets = getKind() == GroupKind::Offsets;
+  if (type.getRank() != 1 || !type.getElementType().isInteger(32) || type.isDynamicDim(0))
+    return emitOpError("expected numbers of groups as memref<?xi32> of static size, got ") << type;
+  if (getNumGroups() < 1 || getNumGroups() > mostGroups)
+    return emitOpError("expected 1 to ")
+           << mostGroups << " groups" << (offsets ? ", one less than offsets" : "") << ", got "
+           << getNumGroups();
+  if (getBy() && *getBy() < 1)
+    return emitOpError("expected an item to take at least 1 row, got ") << *getBy();
+  if (int64_t align = getAlign(); align < 1 || align > 65536)
+    return emitOpError("expected groups aligned to 1 to 65536 rows, got ") << align;
+  if (!getStatus())
+    return success();
+  auto status = cast<MemRefType>(getStatus().getType());
+  if (status.getRank() != 1 || !status.getElementType().isInteger(32) || status.getDimSize(0) != 1)
+    return emitOpError("expected status to be memref<1xi32>, got ") << status;
+  return success();
+}
+
 LogicalResult WorkStreamOp::verify() {
   if (getRaster() < 1)
     return emitOpError("expected raster to be at least 1, got ") << getRaster();
@@ -186,9 +207,12 @@ void ForEachOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ForEachOp::verify() {
   Block &block = getBody().front();
-  if (block.getNumArguments() != 3 ||
+  auto stream = getStream().getDefiningOp<WorkStreamOp>();
+  bool grouped = stream && stream.getGroups();
+  if (block.getNumArguments() != (grouped ? 5 : 3) ||
       llvm::any_of(block.getArgumentTypes(), [](Type t) { return !t.isIndex(); }))
-    return emitOpError("expected three index arguments (row, column, batch), got ")
+    return emitOpError(grouped ? "expected five index arguments (row, column, group, first, size), got "
+                               : "expected three index arguments (row, column, batch), got ")
            << block.getNumArguments();
   return success();
 }

@@ -43,6 +43,9 @@ struct TileScales {
 
 namespace heddle::warp {
 
+/// Groups of a kernel at most: their table is in shared memory, beside the operands.
+inline constexpr int64_t mostGroups = 1024;
+
 /// The schedule attribute of a schedule record, and back.
 ScheduleAttr toAttr(mlir::MLIRContext *context, const tuning::Schedule &schedule);
 tuning::Schedule fromAttr(ScheduleAttr attr);

@@ -82,6 +82,13 @@ def Warp_FlowAttr : Warp_EnumAttr<Warp_Flow, "flow"> { let assemblyFormat = "$va
 def Warp_Keep : Warp_Enum<"Keep", "what the L2 does with what is moved", [
   I32EnumAttrCase<"Normal", 0, "normal">, I32EnumAttrCase<"Stream", 1, "stream">]>; // evict first
 def Warp_KeepAttr : Warp_EnumAttr<Warp_Keep, "keep"> { let assemblyFormat = "$value"; }
+def Warp_GroupKind : Warp_Enum<"GroupKind", "what the numbers of a warp.groups are", [
+  I32EnumAttrCase<"Offsets", 0, "offsets">, // where groups start, and the end of the last
+  I32EnumAttrCase<"Counts", 1, "counts">,   // rows of each group; groups follow each other
+  I32EnumAttrCase<"Masked", 2, "masked">]>; // rows of each group; each has a space of its own
+def Warp_GroupKindAttr : Warp_EnumAttr<Warp_GroupKind, "group_kind"> {
+  let assemblyFormat = "$value";
+}
 
 class Warp_Attr<string n, string m, list<Trait> t = []> : AttrDef<Warp_Dialect, n, t> { let mnemonic = m; }
 

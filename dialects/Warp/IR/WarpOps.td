@@ -92,6 +92,44 @@ def Warp_RoleOp : Warp_Op<"role", [HasParent<"KernelOp">, NoTerminator, SingleBl
 // Work
 //===----------------------------------------------------------------------===//
 
+def Warp_GroupsOp : Warp_Op<"groups", []> {
+  let summary = "bounds of groups, read from memory when the kernel starts";
+  let description = [{
+    The rows of group g, from what the numbers in memory are:
+
+    - `offsets`: rows offsets[g] to offsets[g + 1]; one number more than groups
+    - `counts`: counts[g] rows, after the group before it, from the next multiple of `align` on
+    - `masked`: rows 0 to counts[g] of a space that the group has for itself
+
+    A group that starts or ends outside of 0 to `limit`, has a negative size, or starts at
+    no multiple of `align` is bad: it and all after it count as empty. `status`, when given,
+    gets 0, or 1 + the number of the first bad group.
+
+    `by` gives the rows that an item of a work stream takes of a group; without it a stream's
+    batch index is the group. `warp-allocate` sets `offset`, where the table is in shared
+    memory: the first row of each group, its size, and, with `by`, the items before it.
+    ```mlir
+    %g = warp.groups %offsets offsets limit %rows by 128 : memref<9xi32>
+    %h = warp.groups %counts masked limit %space by 128 status %bad : memref<8xi32>, memref<1xi32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Warp_GroupKindAttr:$kind, Index:$limit,
+                   DefaultValuedAttr<I64Attr, "1">:$align, OptionalAttr<I64Attr>:$by,
+                   Optional<AnyMemRef>:$status, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Warp_GroupsType:$groups);
+  let assemblyFormat = [{$memory $kind `limit` $limit (`align` $align^)? (`by` $by^)? (`status` $status^)?
+                         attr-dict `:` type($memory) (`,` type($status)^)?}];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Groups, and the bytes of their table.
+    int64_t getNumGroups() {
+      int64_t numbers = ::llvm::cast<::mlir::MemRefType>(getMemory().getType()).getDimSize(0);
+      return getKind() == GroupKind::Offsets ? numbers - 1 : numbers;
+    }
+    int64_t getTableBytes() { return 4 * (2 * getNumGroups() + (getBy() ? getNumGroups() + 1 : 0)); }
+  }];
+}
+
 def Warp_WorkStreamOp : Warp_Op<"work_stream", [Pure]> {
   let summary = "the tiles of a launch, dealt to CTAs";
   let description = [{
@@ -104,15 +142,20 @@ def Warp_WorkStreamOp : Warp_Op<"work_stream", [Pure]> {
     are blocks of so many tiles, and the CTA of rank `k` has row `k / c`, column `k mod c`
     of the block. Each CTA of a cluster gets as many items as the others; a tile beyond the
     last row or column is outside of every memref.
+
+    With `groups` items have the first row and the size of their group as well. Where the
+    groups have `by`, the tiles of the groups follow each other, `rows` is a number that all
+    of them together do not exceed (the grid of the launch follows from it), and `batch` is 1.
     ```mlir
     %s = warp.work_stream(%rows, %cols, %batch) raster 8
     %t = warp.work_stream(%rows, %cols, %batch) raster 8 cluster [2, 1]
     ```
   }];
   let arguments = (ins Index:$rows, Index:$cols, Index:$batch, I64Attr:$raster,
-                       OptionalAttr<DenseI64ArrayAttr>:$cluster);
+                       OptionalAttr<DenseI64ArrayAttr>:$cluster, Optional<Warp_GroupsType>:$groups);
   let results = (outs Warp_StreamType:$stream);
-  let assemblyFormat = "`(` $rows `,` $cols `,` $batch `)` `raster` $raster (`cluster` $cluster^)? attr-dict";
+  let assemblyFormat = [{`(` $rows `,` $cols `,` $batch `)` `raster` $raster (`cluster` $cluster^)?
+                         (`groups` $groups^)? attr-dict}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// CTAs of a cluster along rows and columns; 1 without one.
@@ -124,9 +167,12 @@ def Warp_WorkStreamOp : Warp_Op<"work_stream", [Pure]> {
 def Warp_ForEachOp : Warp_Op<"for_each", [NoTerminator, SingleBlock]> {
   let summary = "loop over the items of a work stream";
   let description = [{
-    The body's arguments are the item's tile row, tile column and batch index.
+    The body's arguments are the item's tile row, tile column and batch index. In a stream with
+    groups the row counts from the start of the group, the batch index is the group, and the
+    group's first row and size follow.
     ```mlir
     warp.for_each(%i, %j, %b) in %s { ... }
+    warp.for_each(%i, %j, %g, %first, %size) in %t { ... }
     ```
   }];
   let arguments = (ins Warp_StreamType:$stream);
@@ -213,6 +259,8 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
     the last two dimensions. With `transposed` the tile's first dimension is the
     memref's last. What lies outside the memref reads as zero and is not written.
 
+    `before`: rows (of the memref's last dimension but one) from there on count as outside.
+
     `multicast row`: the slot is that of a `cluster` pipe and the tile the same in the CTAs
     that have the same row of the cluster; each of them reads an equal share of it and
     writes that to the slots of all. `multicast col` likewise for a column.
@@ -223,11 +271,11 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[AnyMemRef, Warp_TileType]>:$source, Variadic<Index>:$sourceOffsets,
-    AnyTypeOf<[AnyMemRef, Warp_TileType]>:$target, Variadic<Index>:$targetOffsets,
+    AnyTypeOf<[AnyMemRef, Warp_TileType]>:$target, Variadic<Index>:$targetOffsets, Optional<Index>:$end,
     DefaultValuedAttr<Warp_EngineAttr, "Engine::Bulk">:$engine, UnitAttr:$transposed,
     OptionalAttr<Warp_ClusterAxisAttr>:$multicast);
   let assemblyFormat = [{$source (`[` $sourceOffsets^ `]`)? `to` $target (`[` $targetOffsets^ `]`)?
-    (`transposed` $transposed^)? (`multicast` $multicast^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
+    (`before` $end^)? (`transposed` $transposed^)? (`multicast` $multicast^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isLoad() { return ::llvm::isa<TileType>(getTarget().getType()); }
@@ -371,12 +419,12 @@ def Warp_MapOp : Warp_Op<"map", []> {
   let hasVerifier = 1;
 }
 
-def Warp_StoreOp : Warp_Op<"store", []> {
+def Warp_StoreOp : Warp_Op<"store", [AttrSizedOperandSegments]> {
   let summary = "element-wise work on an accumulator, stored to global memory by threads";
   let description = [{
     Offsets as in `warp.copy`. The region gets an accumulator element and its row
     and column in the memref and yields the element to store. What lies outside the
-    memref is not stored.
+    memref, or in a row from `before` on, is not stored.
     ```mlir
     warp.store %acc to %D[%b, %row, %col] : !warp.acc<128x256xf32>, memref<?x?x?xbf16> {
     ^bb0(%x: f32, %i: index, %j: index):
@@ -385,9 +433,9 @@ def Warp_StoreOp : Warp_Op<"store", []> {
     }
     ```
   }];
-  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets);
+  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets, Optional<Index>:$end);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` attr-dict `:` type($acc) `,` type($memory) $body";
+  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` (`before` $end^)? attr-dict `:` type($acc) `,` type($memory) $body";
   let hasVerifier = 1;
 }
 

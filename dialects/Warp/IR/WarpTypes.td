@@ -86,6 +86,10 @@ def Warp_PipeType : Warp_Type<"Pipe", "pipe"> {
   }];
 }
 
+def Warp_GroupsType : Warp_Type<"Groups", "groups"> {
+  let summary = "the bounds of groups of rows, in shared memory";
+}
+
 def Warp_StreamType : Warp_Type<"Stream", "stream"> {
   let summary = "the tiles a CTA works on, the same sequence for each of its stages";
 }

@@ -14,6 +14,7 @@
 // Shared memory:  0     full barriers, then empty barriers, 8 bytes each, pipe by pipe;
 //                       then 4 bytes for the address of tensor memory, or for the abort word
 //                 1024  the slots of each smem or cluster pipe, each pipe at a multiple of 1024
+//                       then the tables of groups
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Warp/Transforms/Cluster.h"
@@ -84,6 +85,12 @@ LogicalResult AllocatePass::placeSlots() {
     parts += " + " + std::to_string(type.getDepth()) + " x " + std::to_string(slot) + " " +
              pipe.getName().str();
   }
+  kernel.walk([&](GroupsOp groups) {
+    int64_t bytes = llvm::alignTo(groups.getTableBytes(), 16);
+    groups.setOffset(next);
+    next += bytes;
+    parts += " + " + std::to_string(bytes) + " groups";
+  });
   kernel->setAttr("shared_bytes", Builder(kernel.getContext()).getI64IntegerAttr(next));
   if (next > target->sharedPerBlock)
     return kernel.emitOpError("expected at most ")

@@ -50,10 +50,12 @@ struct GemmSpec {
   unsigned a = 0, b = 0, d = 0;   ///< indices of operands and result
   std::optional<unsigned> scaleA, scaleB; ///< indices of the operands' scales, both or none
   ElementGraph epilogue;                  ///< the result's elements
-  bool batched = false;
+  std::optional<unsigned> groups, status; ///< indices of the groups' bounds and of their state
+  unsigned lead = 0;                      ///< dimensions of the result before the matrix
+  bool batched = false;                   ///< that dimension is a batch
 
-  const spec::Size &m() const { return *tensors[d].sizes[batched]; }
-  const spec::Size &n() const { return *tensors[d].sizes[batched + 1]; }
+  const spec::Size &m() const { return *tensors[d].sizes[lead]; }
+  const spec::Size &n() const { return *tensors[d].sizes[lead + 1]; }
   const spec::Size &k() const;
 };
 

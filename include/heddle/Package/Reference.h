@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,9 +49,11 @@ public:
 
   /// Binds Kernel.outputs[output] of an opened package to `args` (one for each Kernel.args). Fails
   /// when a type or rank differs from the kernel's, when a size is too small for what the kernel
-  /// reads, or when data is missing.
+  /// reads, or when data is missing. `extent`, when given, is that of every contraction, in place
+  /// of what the kernel says (a group's part of it: Groups.h).
   static Expected<Reference> create(const Kernel &kernel, size_t output,
-                                    std::span<const ArgBuffer> args, const ExprContext &sizes);
+                                    std::span<const ArgBuffer> args, const ExprContext &sizes,
+                                    std::optional<int64_t> extent = {});
   /// The same for rank `rank` of several: `ranks` has the arguments of each, as many as sizes.world.
   static Expected<Reference> create(const Kernel &kernel, size_t output,
                                     std::span<const std::span<const ArgBuffer>> ranks, size_t rank,

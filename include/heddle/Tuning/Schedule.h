@@ -59,6 +59,7 @@ struct GemmProblem {
   /// Whether rows of the operands / of the result are known to satisfy, known to
   /// violate, or may satisfy (checked at launch) the 16-byte rules of bulk copies.
   enum class Aligned { Yes, No, AtLaunch } loadAligned = Aligned::Yes, storeAligned = Aligned::Yes;
+  int64_t groups = 0; ///< with bounds on the device, whose table takes shared memory; `batch` too
   int epilogueReadBytes = 0; ///< bytes read per result element by the epilogue
   /// Rows of A (of B) by 128 of K that share a scale, which the main loop multiplies by: 1 or
   /// 128; 0: none.
@@ -91,7 +92,7 @@ struct SharedLayout {
   int64_t aOffset = 0, aBytes = 0;
   int64_t bOffset = 0, bBytes = 0;
   int64_t stagingOffset = 0, stagingBytes = 0; ///< stagingBytes: of one slot
-  int64_t total = 0;
+  int64_t total = 0; ///< with the table of groups
 };
 inline constexpr int64_t headerBytes = 1024;
 inline constexpr int64_t panelBytes = 128;

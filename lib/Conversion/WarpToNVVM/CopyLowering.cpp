@@ -35,7 +35,8 @@ Value KernelLowering::mapPointer(CopyOp op) {
   unsigned arg = cast<BlockArgument>(op.getMemory()).getArgNumber();
   TileType tile = cast<TileType>(op.getTile().getType());
   for (MapParam &map : maps)
-    if (map.arg == arg && map.tile == tile && map.shares == getShares(op))
+    if (map.arg == arg && map.tile == tile && map.shares == getShares(op) &&
+        map.ragged == static_cast<bool>(op.getEnd()))
       return map.pointer;
   llvm_unreachable("every bulk copy has a tensor map");
 }
@@ -56,6 +57,12 @@ LogicalResult KernelLowering::bulkCopy(CopyOp op) {
     coordinates[1] = e.add(coordinates[1], skipped);
     address = e.add(address, e.mul(skipped, 128));
     ctas = maskOf(state(pipeOf(op.getTile())), row, !row);
+  }
+  // See MapParam::ragged: rows end where the map's row dimension does.
+  if (op.getEnd()) {
+    Value end = e.toI32(lookup(op.getEnd()));
+    coordinates[1] = e.add(coordinates[1], e.sub(e.i32(raggedRows), end));
+    coordinates.append({end, e.i32(raggedRows)});
   }
   Value first = coordinates[0];
   for (int64_t panel = 0; panel < tile.getNumPanels(); ++panel) {
@@ -95,10 +102,14 @@ SmallVector<Value> KernelLowering::tileIndices(CopyOp op, Value row, Value col) 
   return indices;
 }
 
-Value KernelLowering::inBounds(MemoryArg &m, ArrayRef<Value> indices) {
+Value KernelLowering::rowsEnd(MemoryArg &m, Value end) {
+  return end ? e.toI32(lookup(end)) : sizeValue(m.sizes[m.type.getRank() - 2]);
+}
+
+Value KernelLowering::inBounds(MemoryArg &m, ArrayRef<Value> indices, Value end) {
   int64_t rank = m.type.getRank();
   using P = arith::CmpIPredicate;
-  Value row = e.compare(P::slt, indices[rank - 2], sizeValue(m.sizes[rank - 2]));
+  Value row = e.compare(P::slt, indices[rank - 2], rowsEnd(m, end));
   Value col = e.compare(P::slt, indices[rank - 1], sizeValue(m.sizes[rank - 1]));
   return e.bitAnd(row, col);
 }
@@ -124,7 +135,7 @@ LogicalResult KernelLowering::asyncCopy(CopyOp op) {
     Value left = e.sub(sizeValue(m.sizes[rank - 1]), indices[rank - 1]);
     Value valid = e.mul(e.make<arith::MaxSIOp>(e.min(left, e.i32(perChunk)), e.i32(0)), bytes);
     Value rowExists = e.compare(arith::CmpIPredicate::slt, indices[rank - 2],
-                                sizeValue(m.sizes[rank - 2]));
+                                rowsEnd(m, op.getEnd()));
     valid = e.select(rowExists, valid, e.i32(0));
     Value exists = e.compare(arith::CmpIPredicate::ne, valid, e.i32(0));
     for (Value &index : MutableArrayRef<Value>(indices).take_back(2))
@@ -193,7 +204,7 @@ LogicalResult KernelLowering::threadsLoad(CopyOp op) {
     SmallVector<Value> values;
     for (auto [row, col] : llvm::zip(rows, cols)) {
       SmallVector<Value> indices = tileIndices(op, row, col);
-      Value inside = inBounds(m, indices);
+      Value inside = inBounds(m, indices, op.getEnd());
       for (int64_t d = rank - 2; d < rank; ++d)
         indices[d] = e.min(indices[d], e.sub(sizeValue(m.sizes[d]), e.i32(1)));
       Value loaded = e.make<LLVM::LoadOp>(element, elementPointer(m, indices));
@@ -216,7 +227,7 @@ LogicalResult KernelLowering::threadsStore(CopyOp op) {
     for (auto [row, col] : llvm::zip(rows, cols)) {
       SmallVector<Value> indices = tileIndices(op, row, col);
       Value address = elementAddress(tile, base, row, col);
-      e.ifThen(inBounds(m, indices), [&] {
+      e.ifThen(inBounds(m, indices, op.getEnd()), [&] {
         Value value = e.make<LLVM::LoadOp>(storageType(tile.getElementType()),
                                            e.make<LLVM::IntToPtrOp>(sharedPtr, address));
         e.make<LLVM::StoreOp>(value, elementPointer(m, indices));

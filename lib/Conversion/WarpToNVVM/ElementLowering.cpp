@@ -161,7 +161,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
       }
       SmallVector<Value> indices(offsets);
       indices[rank - 2] = row, indices[rank - 1] = col;
-      e.ifThen(inBounds(m, indices), [&] {
+      e.ifThen(inBounds(m, indices, op.getEnd()), [&] {
         Value value = values[0];
         if (values.size() > 1)
           value = e.make<vector::FromElementsOp>(VectorType::get(values.size(), element), values);

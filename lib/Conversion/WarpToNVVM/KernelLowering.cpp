@@ -302,6 +302,7 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<SpreadStoreOp>([&](auto o) { return lowerSpreadStore(o); })
       .Case<arith::TruncFOp>([&](auto o) { return lowerTruncF(o); })
       .Case<WorkStreamOp>([&](auto) { return success(); }) // read by its loops
+      .Case<GroupsOp>([&](auto o) { return lowerGroups(o); })
       .Case<MmaOp>([&](MmaOp o) {
         FailureOr<Value> acc = family->mma(o, lookup(o.getA()), lookup(o.getB()), lookup(o.getAcc()),
                                            lookup(o.getAccumulate()));
@@ -401,19 +402,35 @@ LogicalResult KernelLowering::lowerIf(scf::IfOp op) {
   return result;
 }
 
-/// Items c, c + #CTAs, ... of the grid of tiles, `raster` rows at a time. With clusters the
-/// same of the grid of blocks of tiles, in each of which this CTA has its tile.
+std::pair<Value, Value> KernelLowering::placeInGrid(Value index, Value rows, Value cols,
+                                                    int64_t raster) {
+  Value band = e.mul(cols, raster);
+  Value firstRow = e.mul(e.div(index, band), raster);
+  Value inBand = e.rem(index, band);
+  Value height = e.min(e.sub(rows, firstRow), e.i32(raster));
+  return {e.add(firstRow, e.rem(inBand, height)), e.div(inBand, height)};
+}
+
+/// Items c, c + #CTAs, ... of the grid of tiles, `raster` rows at a time; of one grid after
+/// the other where groups have tiles of their own. With clusters the same of the grid of
+/// blocks of tiles, in each of which this CTA has its tile.
 LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
   auto stream = op.getStream().getDefiningOp<WorkStreamOp>();
   if (!stream)
     return error(op, "expected the stream to come from warp.work_stream");
+  GroupTable *groups = nullptr;
+  if (stream.getGroups())
+    groups = &groupTables.find(stream.getGroups())->second;
+  bool grids = groups && groups->items; // one a group
   Value rows = e.toI32(lookup(stream.getRows())), cols = e.toI32(lookup(stream.getCols()));
   auto blocks = [&](Value tiles, int64_t extent) {
     return extent == 1 ? tiles : e.div(e.add(tiles, extent - 1), e.i32(extent));
   };
   rows = blocks(rows, cluster.rows), cols = blocks(cols, cluster.cols);
-  Value perBatch = e.mul(rows, cols);
-  Value total = e.mul(perBatch, e.toI32(lookup(stream.getBatch())));
+  Value perBatch = grids ? Value() : e.mul(rows, cols);
+  Value total = grids ? e.mul(groups->total, cols)
+                      : e.mul(perBatch, e.toI32(lookup(stream.getBatch())));
+  Value slot = grids ? allocaI32(0) : Value();
   Value first = e.make<NVVM::BlockIdXOp>(e.getI32Type());
   Value step = e.make<NVVM::GridDimXOp>(e.getI32Type());
   if (cluster.size() > 1)
@@ -422,22 +439,27 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
   {
     OpBuilder::InsertionGuard guard(e);
     e.setInsertionPoint(loop.getBody()->getTerminator());
-    Value item = loop.getInductionVar();
-    Value batch = e.div(item, perBatch), inBatch = e.rem(item, perBatch);
-    int64_t raster = stream.getRaster();
-    Value band = e.mul(cols, raster);
-    Value firstRow = e.mul(e.div(inBatch, band), raster);
-    Value inBand = e.rem(inBatch, band);
-    Value height = e.min(e.sub(rows, firstRow), e.i32(raster));
-    Value row = e.add(firstRow, e.rem(inBand, height)), col = e.div(inBand, height);
+    Value item = loop.getInductionVar(), batch, inBatch;
+    if (grids) {
+      batch = groupOf(*groups, slot, item, cols);
+      Value before = uniform(loadShared(groups->items, batch));
+      rows = e.sub(uniform(loadShared(groups->items, e.add(batch, 1))), before);
+      inBatch = e.sub(item, e.mul(before, cols));
+    } else {
+      batch = e.div(item, perBatch), inBatch = e.rem(item, perBatch);
+    }
+    auto [row, col] = placeInGrid(inBatch, rows, cols, stream.getRaster());
     if (cluster.size() > 1) {
       row = e.add(e.mul(row, cluster.rows), clusterRow);
       col = e.add(e.mul(col, cluster.cols), clusterCol);
     }
+    SmallVector<Value> values{row, col, batch};
+    if (groups)
+      for (Value table : {groups->first, groups->size})
+        values.push_back(uniform(loadShared(table, batch)));
     Block &body = op.getBody().front();
-    mapping.map(body.getArgument(0), e.toIndex(row));
-    mapping.map(body.getArgument(1), e.toIndex(col));
-    mapping.map(body.getArgument(2), e.toIndex(batch));
+    for (auto [argument, value] : llvm::zip(body.getArguments(), values))
+      mapping.map(argument, e.toIndex(value));
     if (failed(lowerBlock(body)))
       return failure();
   }

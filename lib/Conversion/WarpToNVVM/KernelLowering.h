@@ -82,11 +82,19 @@ struct MemoryArg {
   mlir::Value pointer;             ///< null when only tensor maps are used
 };
 
+/// Rows of the row dimension of a ragged map, and the stride whose multiple by them is 2^64.
+inline constexpr int64_t raggedRows = int64_t(1) << 30, raggedStride = int64_t(1) << 34;
+
 /// A tensor map parameter.
 struct MapParam {
   unsigned arg;
   warp::TileType tile;
   int64_t shares;      ///< CTAs of a cluster among which the tile is divided
+  /// For copies whose rows end before the memref's. Its row dimension has `raggedRows` rows, and two
+  /// dimensions follow that move the start: one steps by a row, the other by 2^34 bytes less a
+  /// row. Coordinates (raggedRows - end + row, ..., end, raggedRows) name row `row`, since
+  /// addresses count modulo 2^64 and raggedRows * 2^34 is that; rows from `end` on are outside.
+  bool ragged;
   mlir::Value pointer; ///< of the map itself
 };
 
@@ -168,6 +176,7 @@ public:
   /// Adds a launch constraint (see the package schema).
   void constrain(llvm::StringRef kind, mlir::ArrayAttr expr, int64_t value, llvm::StringRef what);
   void constrainAlignment(MemoryArg &m, int64_t bytes);
+  void constrainRagged(MemoryArg &m);
   mlir::ArrayAttr strideBytesExpr(const MemoryArg &m, unsigned dim);
   mlir::ArrayAttr sizeExpr(const Size &s);
   mlir::LogicalResult error(mlir::Operation *op, const llvm::Twine &message);
@@ -194,6 +203,22 @@ private:
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   mlir::LogicalResult lowerForEach(warp::ForEachOp op);
+  /// The loop over tiles of a grid of `rows` x `cols` (i32), in bands of `raster` rows: row and
+  /// column of number `index`.
+  std::pair<mlir::Value, mlir::Value> placeInGrid(mlir::Value index, mlir::Value rows,
+                                                  mlir::Value cols, int64_t raster);
+  // Groups.cpp
+  mlir::LogicalResult lowerGroups(warp::GroupsOp op);
+  /// Tables in shared memory (i32 each).
+  struct GroupTable {
+    mlir::Value first, size, items; ///< addresses; `items` (before each group) with `by`
+    mlir::Value total;              ///< items of all groups
+  };
+  mlir::Value loadShared(mlir::Value table, mlir::Value index);
+  /// One value for all threads of the warp, which ptxas is to know.
+  mlir::Value uniform(mlir::Value v);
+  /// Steps the group in `slot` on to that of item `item`; `perRow` items for a row of tiles.
+  mlir::Value groupOf(GroupTable &table, mlir::Value slot, mlir::Value item, mlir::Value perRow);
   mlir::LogicalResult lowerPlain(mlir::Operation &op);
   mlir::LogicalResult lowerTruncF(mlir::arith::TruncFOp op);
   // PipeLowering.cpp
@@ -242,7 +267,9 @@ private:
   void forEachTileElement(warp::CopyOp op, llvm::function_ref<void(llvm::ArrayRef<mlir::Value> rows,
                                                                    llvm::ArrayRef<mlir::Value> cols)> body);
   llvm::SmallVector<mlir::Value> tileIndices(warp::CopyOp op, mlir::Value row, mlir::Value col);
-  mlir::Value inBounds(MemoryArg &m, llvm::ArrayRef<mlir::Value> indices);
+  /// Where rows end (i32): at `end` when given, else with the memref.
+  mlir::Value rowsEnd(MemoryArg &m, mlir::Value end);
+  mlir::Value inBounds(MemoryArg &m, llvm::ArrayRef<mlir::Value> indices, mlir::Value end);
   // ElementLowering.cpp
   mlir::LogicalResult lowerMap(warp::MapOp op);
   mlir::LogicalResult lowerStore(warp::StoreOp op);
@@ -268,6 +295,7 @@ private:
   mlir::Block *entry = nullptr;
   mlir::IRMapping mapping;
   llvm::MapVector<mlir::Value, PipeState> pipes;
+  llvm::DenseMap<mlir::Value, GroupTable> groupTables;
   llvm::DenseMap<mlir::Value, mlir::Value> tilePipe;
   llvm::SmallVector<MemoryArg> memories;
   llvm::SmallVector<MapParam> maps;

@@ -111,13 +111,18 @@ LogicalResult KernelLowering::collectArguments() {
     unsigned arg = cast<BlockArgument>(op.getMemory()).getArgNumber();
     TileType tile = cast<TileType>(op.getTile().getType());
     int64_t shares = getShares(op);
+    bool ragged = static_cast<bool>(op.getEnd());
     if (llvm::any_of(maps, [&](MapParam &p) {
-          return p.arg == arg && p.tile == tile && p.shares == shares;
+          return p.arg == arg && p.tile == tile && p.shares == shares && p.ragged == ragged;
         }))
       return;
     MemoryArg &m = memory(op.getMemory());
-    if (m.type.getRank() > 5)
-      result = error(op, "expected at most 5 dimensions for a bulk copy, got " + Twine(m.type.getRank()));
+    int64_t most = ragged ? 3 : 5;
+    if (m.type.getRank() > most)
+      result = error(op, "expected at most " + Twine(most) + " dimensions for a bulk copy, got " +
+                             Twine(m.type.getRank()));
+    if (ragged)
+      constrainRagged(m);
     if (tile.getStrided() > 256)
       result = error(op, "expected at most 256 rows a bulk copy, got " + Twine(tile.getStrided()));
     constrainAlignment(m, 16);
@@ -127,7 +132,7 @@ LogicalResult KernelLowering::collectArguments() {
         result = error(op, "expected stride " + Twine(d) + " of " + m.name +
                                " to be a multiple of 16 bytes for a bulk copy, got " + Twine(bytes));
     }
-    maps.push_back({arg, tile, shares, {}});
+    maps.push_back({arg, tile, shares, ragged, {}});
   });
   return result;
 }
@@ -257,6 +262,15 @@ void KernelLowering::constrainAlignment(MemoryArg &m, int64_t bytes) {
                 "stride " + std::to_string(d) + " of " + m.name + " in bytes");
 }
 
+/// Rows of `m` are counted in a ragged map.
+void KernelLowering::constrainRagged(MemoryArg &m) {
+  unsigned dim = m.type.getRank() - 2;
+  if (!m.sizes[dim].isStatic())
+    constrain("at_most", sizeExpr(m.sizes[dim]), raggedRows, "rows of " + m.name);
+  constrain("at_most", strideBytesExpr(m, dim), raggedStride - 16,
+            "stride " + std::to_string(dim) + " of " + m.name + " in bytes");
+}
+
 /// A value computed from sizes outside the roles, as an expression; null when it is not one.
 static ArrayAttr symbolic(Builder &b, Value v, function_ref<ArrayAttr(memref::DimOp)> dim) {
   Operation *op = v.getDefiningOp();
@@ -323,8 +337,10 @@ static bool isWritten(Value arg) {
     auto transfer = dyn_cast<TransferOp>(user);
     auto sum = dyn_cast<SpreadStoreOp>(user);
     auto pipe = dyn_cast<PeerPipeOp>(user);
+    auto groups = dyn_cast<GroupsOp>(user);
     return isa<StoreOp>(user) || (copy && !copy.isLoad()) || (transfer && transfer.getTarget() == arg) ||
-           (sum && sum.getTarget() == arg) || (pipe && pipe.getFlow() == Flow::Push);
+           (sum && sum.getTarget() == arg) || (pipe && pipe.getFlow() == Flow::Push) ||
+           (groups && groups.getStatus() == arg);
   });
 }
 
@@ -370,6 +386,14 @@ void KernelLowering::attachManifest() {
         strides.push_back(strideBytesExpr(m, d));
     }
     box[0] = map.tile.getPanelElements(), box[1] = map.tile.getStrided() / map.shares;
+    if (map.ragged) {
+      ArrayAttr row = cast<ArrayAttr>(strides[0]);
+      dims[1] = constantExpr(e, raggedRows);
+      dims.append(2, constantExpr(e, 2 * raggedRows));
+      strides.push_back(row);
+      strides.push_back(binaryExpr(e, constantExpr(e, raggedStride), row, "sub"));
+      box.append(2, 1);
+    }
     mapAttrs.push_back(e.getDictionaryAttr(
         {named("arg", integer(map.arg)), named("dtype", text(dtypeOf(m.type.getElementType()))),
          named("dims", e.getArrayAttr(dims)), named("strides", e.getArrayAttr(strides)),

@@ -32,12 +32,14 @@ public:
 
 private:
   struct Operand {
-    Value memory;
+    unsigned arg;
     warp::TileType tile;
     bool transposed;
   };
   struct Item {
-    Value row, col, batch; ///< first row and column of the item's tile, batch index
+    Value row, col, batch; ///< first row and column of the item's tile, batch index or group
+    Value first, size;     ///< of its group; null without groups
+    Value rowEnd;          ///< where the group's rows end; null when that is not before the tensor's
   };
 
   void makeKernel();
@@ -60,10 +62,19 @@ private:
     return arith::CeilDivUIOp::create(b, loc, size, index(tile));
   }
   Value argument(unsigned i) { return kernel.getBody().getArgument(i); }
-  /// Offsets in a matrix with the item's batch index in front where there is one.
-  SmallVector<Value> at(const Item &item, Value row, Value col) {
-    return s.batched ? SmallVector<Value>{item.batch, row, col} : SmallVector<Value>{row, col};
+  /// Offsets in tensor `arg`, the item's batch index or group in front where it has them.
+  SmallVector<Value> at(unsigned arg, const Item &item, Value row, Value col) {
+    bool lead = s.tensors[arg].type.getRank() == 3;
+    return lead ? SmallVector<Value>{item.batch, row, col} : SmallVector<Value>{row, col};
   }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  bool isGrouped(spec::Grouping what) { return gemm.isGrouped(what); }
+  Value makeGroups(Value &rows);
+  /// Steps along K that the item takes. One at least, so that there is a sum: copies fill what is
+  /// past the end with zeros.
+  Value stepsOf(const Item &item);
+  /// Where step `step` of the item begins in K.
+  Value placeInK(const Item &item, Value step);
   void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
   /// Fills an element region of warp.store or warp.pack.
   void elementRegion(Region &region, const Item &item);
@@ -78,7 +89,7 @@ private:
   const tuning::Schedule &schedule;
   Location loc;
   warp::KernelOp kernel;
-  Operand a, bt;
+  Operand a, bt; ///< with their arguments
   Value stream, kSteps, zero, one;
   Value operands, accumulator, out;
   warp::TileType outTile;
@@ -143,15 +154,52 @@ Value NetworkBuilder::sizeOf(unsigned arg, unsigned dim) {
 
 void NetworkBuilder::makeSizes() {
   zero = index(0), one = index(1);
-  Value rows = tilesOf(sizeOf(s.d, s.batched), schedule.tileM);
-  Value cols = tilesOf(sizeOf(s.d, s.batched + 1), schedule.tileN);
-  Value batch = s.batched ? sizeOf(s.d, 0) : one;
+  Value rows = tilesOf(sizeOf(s.d, s.lead), schedule.tileM);
+  Value cols = tilesOf(sizeOf(s.d, s.lead + 1), schedule.tileN);
+  bool eachGroup = s.groups && isGrouped(spec::Grouping::AlongK);
+  Value batch = s.batched || eachGroup ? sizeOf(s.d, 0) : one;
+  Value groups;
+  if (s.groups)
+    groups = makeGroups(rows);
   kSteps = tilesOf(sizeOf(s.a, gemm.getADimK()), schedule.tileK);
   DenseI64ArrayAttr cluster;
   if (schedule.clusterSize() > 1)
     cluster = b.getDenseI64ArrayAttr({schedule.clusterM, schedule.clusterN});
   stream = warp::WorkStreamOp::create(b, loc, warp::StreamType::get(b.getContext()), rows, cols,
-                                      batch, schedule.raster, cluster);
+                                      batch, schedule.raster, cluster, groups);
+}
+
+/// The groups' bounds. Where they divide rows, `rows` becomes what all tiles of all groups
+/// do not exceed: of a group all but the last tile are full.
+Value NetworkBuilder::makeGroups(Value &rows) {
+  using warp::GroupKind;
+  bool alongK = isGrouped(spec::Grouping::AlongK), masked = isGrouped(spec::Grouping::Masked);
+  Value limit = alongK ? sizeOf(s.a, gemm.getADimK()) : sizeOf(s.d, s.lead);
+  GroupKind kind = masked              ? GroupKind::Masked
+                   : gemm.hasOffsets() ? GroupKind::Offsets
+                                       : GroupKind::Counts;
+  IntegerAttr by;
+  if (!alongK) {
+    Value count = index(gemm.getNumGroups()), clusterRows = index(schedule.clusterM);
+    by = b.getI64IntegerAttr(schedule.tileM * schedule.clusterM);
+    rows = tilesOf(limit, by.getInt());
+    rows = masked ? Value(arith::MulIOp::create(b, loc, rows, count)) : add(rows, count);
+    rows = arith::MulIOp::create(b, loc, rows, clusterRows);
+  }
+  return warp::GroupsOp::create(b, loc, warp::GroupsType::get(b.getContext()), argument(*s.groups),
+                                kind, limit, static_cast<int64_t>(gemm.getAligned().value_or(1)),
+                                by, s.status ? argument(*s.status) : Value(), IntegerAttr());
+}
+
+Value NetworkBuilder::stepsOf(const Item &item) {
+  if (!s.groups || !isGrouped(spec::Grouping::AlongK))
+    return kSteps;
+  return arith::MaxUIOp::create(b, loc, tilesOf(item.size, schedule.tileK), one);
+}
+
+Value NetworkBuilder::placeInK(const Item &item, Value step) {
+  Value k = arith::MulIOp::create(b, loc, step, index(schedule.tileK));
+  return s.groups && isGrouped(spec::Grouping::AlongK) ? add(item.first, k) : k;
 }
 
 /// An operand whose K is not contiguous in memory keeps that order in shared memory,
@@ -161,7 +209,7 @@ NetworkBuilder::Operand NetworkBuilder::operandOf(unsigned arg, bool kMajor, int
   bool mnTile = !kMajor && element.getIntOrFloatBitWidth() == 16;
   auto tile = warp::TileType::get(b.getContext(), rows, schedule.tileK, element,
                                   mnTile ? warp::Major::MN : warp::Major::K);
-  return {argument(arg), tile, !kMajor};
+  return {arg, tile, !kMajor};
 }
 
 void NetworkBuilder::makePipes() {
@@ -197,34 +245,48 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
   auto loop = warp::ForEachOp::create(b, loc, stream);
   Type index_ = b.getIndexType();
   Block &block = loop.getBody().emplaceBlock();
-  block.addArguments({index_, index_, index_}, {loc, loc, loc});
+  for (int i = 0; i < (s.groups ? 5 : 3); ++i)
+    block.addArgument(index_, loc);
   b.setInsertionPointToStart(&block);
   Item item;
   item.batch = block.getArgument(2);
+  if (s.groups)
+    item.first = block.getArgument(3), item.size = block.getArgument(4);
   if (usesTile) {
     item.row = arith::MulIOp::create(b, loc, block.getArgument(0), index(schedule.tileM));
     item.col = arith::MulIOp::create(b, loc, block.getArgument(1), index(schedule.tileN));
+    if (s.groups && isGrouped(spec::Grouping::AlongM))
+      item.row = add(item.first, item.row), item.rowEnd = add(item.first, item.size);
+    if (s.groups && isGrouped(spec::Grouping::Masked))
+      item.rowEnd = item.size;
   }
   body(item);
 }
 
 void NetworkBuilder::loadStage() {
   stage("load", /*usesTile=*/true, [&](const Item &item) {
-    auto loop = scf::ForOp::create(b, loc, zero, kSteps, one);
+    // Rows of A past a masked group's would be read for nothing; past other groups' are those of
+    // the next, and do no harm either. Past the end of K there must be zeros.
+    bool masked = s.groups && isGrouped(spec::Grouping::Masked);
+    Value kEnd;
+    if (s.groups && isGrouped(spec::Grouping::AlongK))
+      kEnd = add(item.first, item.size);
+    auto loop = scf::ForOp::create(b, loc, zero, stepsOf(item), one);
     b.setInsertionPointToStart(loop.getBody());
     auto slot = warp::AcquireOp::create(b, loc, operands);
-    Value k = arith::MulIOp::create(b, loc, loop.getInductionVar(), index(schedule.tileK));
-    auto copy = [&](const Operand &from, Value row, Value tile, warp::ClusterAxis axis,
+    Value k = placeInK(item, loop.getInductionVar());
+    auto copy = [&](const Operand &from, Value row, Value end, Value tile, warp::ClusterAxis axis,
                     int sharers) {
       warp::ClusterAxisAttr multicast;
       if (sharers > 1)
         multicast = warp::ClusterAxisAttr::get(b.getContext(), axis);
-      SmallVector<Value> offsets = from.transposed ? at(item, k, row) : at(item, row, k);
-      warp::CopyOp::create(b, loc, from.memory, offsets, tile, ValueRange(),
+      SmallVector<Value> offsets =
+          from.transposed ? at(from.arg, item, k, row) : at(from.arg, item, row, k);
+      warp::CopyOp::create(b, loc, argument(from.arg), offsets, tile, ValueRange(), end,
                            static_cast<warp::Engine>(schedule.copy), from.transposed, multicast);
     };
-    copy(a, item.row, slot.getSlots()[0], warp::ClusterAxis::Row, schedule.clusterN);
-    copy(bt, item.col, slot.getSlots()[1], warp::ClusterAxis::Col, schedule.clusterM);
+    copy(a, item.row, masked ? item.rowEnd : kEnd, slot.getSlots()[0], warp::ClusterAxis::Row, schedule.clusterN);
+    copy(bt, item.col, kEnd, slot.getSlots()[1], warp::ClusterAxis::Col, schedule.clusterM);
     warp::CommitOp::create(b, loc, operands, ValueRange());
   });
 }
@@ -232,7 +294,7 @@ void NetworkBuilder::loadStage() {
 void NetworkBuilder::mmaStage() {
   stage("mma", /*usesTile=*/s.scaleA.has_value(), [&](const Item &item) {
     Value init = warp::AcquireOp::create(b, loc, accumulator).getSlots()[0];
-    auto loop = scf::ForOp::create(b, loc, zero, kSteps, one, init);
+    auto loop = scf::ForOp::create(b, loc, zero, stepsOf(item), one, init);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -255,11 +317,11 @@ void NetworkBuilder::mmaStage() {
 void NetworkBuilder::addScales(warp::MmaOp mma, const Item &item, Value step) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(mma);
-  Value k = arith::MulIOp::create(b, loc, step, index(schedule.tileK));
+  Value k = placeInK(item, step);
   mma.getScaleAMutable().assign(argument(*s.scaleA));
   mma.getScaleBMutable().assign(argument(*s.scaleB));
-  mma.getScaleAOffsetsMutable().assign(at(item, item.row, k));
-  mma.getScaleBOffsetsMutable().assign(at(item, item.col, k));
+  mma.getScaleAOffsetsMutable().assign(at(*s.scaleA, item, item.row, k));
+  mma.getScaleBOffsetsMutable().assign(at(*s.scaleB, item, item.col, k));
   mma.setScaleABlock(gemm.getScaleABlock());
   mma.setScaleBBlock(gemm.getScaleBBlock());
   mma.setTransposedScaleA(gemm.getTransposedScaleA());
@@ -272,7 +334,7 @@ void NetworkBuilder::elementRegion(Region &region, const Item &item) {
   Block &block = region.emplaceBlock();
   block.addArguments({b.getF32Type(), index_, index_}, {loc, loc, loc});
   b.setInsertionPointToStart(&block);
-  SmallVector<Value> point = at(item, block.getArgument(1), block.getArgument(2));
+  SmallVector<Value> point = at(s.d, item, block.getArgument(1), block.getArgument(2));
   Value element =
       emitElement(b, s.epilogue, block.getArgument(0), point, kernel.getBody().getArguments(),
                   s.tensors[s.d].type.getElementType());
@@ -280,7 +342,8 @@ void NetworkBuilder::elementRegion(Region &region, const Item &item) {
 }
 
 void NetworkBuilder::storeDirect(const Item &item, Value acc) {
-  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d), at(item, item.row, item.col));
+  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d), at(s.d, item, item.row, item.col),
+                                     item.rowEnd);
   elementRegion(store.getBody(), item);
 }
 
@@ -306,8 +369,8 @@ void NetworkBuilder::storeStage() {
     for (int64_t first = 0; first < schedule.tileN; first += outTile.getCols()) {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
-      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(item, item.row, col),
-                           warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
+      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(s.d, item, item.row, col),
+                           item.rowEnd, warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });

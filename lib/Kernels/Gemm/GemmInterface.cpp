@@ -52,7 +52,11 @@ private:
   void addConstraints();
   void constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value, std::string what);
   void addScaleConstraints();
-  unsigned load(unsigned arg, ArrayRef<int64_t> indexMap);
+  unsigned load(unsigned arg, ArrayRef<int64_t> indexMap, ArrayRef<int64_t> divisors = {});
+  /// What a group has of an argument that `indexMap` indexes.
+  void addView(unsigned arg, ArrayRef<int64_t> indexMap, ArrayRef<int64_t> divisors);
+  DictionaryAttr groups();
+  bool isGrouped(spec::Grouping what) { return gemm.isGrouped(what); }
   /// An operand's element, multiplied by its scale where it has one.
   unsigned scaled(unsigned operand, int64_t rowDim, bool isA);
   unsigned push(const Fields &fields) {
@@ -63,7 +67,8 @@ private:
   const GemmSpec &s;
   spec::GemmOp gemm;
   Builder b;
-  SmallVector<Attribute> symbols, args, nodes, constraints;
+  SmallVector<Attribute> symbols, args, nodes, constraints, views;
+  llvm::DenseSet<unsigned> viewed; ///< arguments in `views`
   SmallVector<int64_t> nodeOf; ///< reference node of each element node
 };
 
@@ -103,21 +108,46 @@ void InterfaceBuilder::addArg(unsigned i) {
   args.push_back(b.getDictionaryAttr(
       {field("name", t.name), field("kind", "tensor"),
        field("dtype", dtypeName(t.type.getElementType())), field("shape", b.getArrayAttr(shape)),
-       field("strides", b.getArrayAttr(strides)), field("output", b.getBoolAttr(i == s.d))}));
+       field("strides", b.getArrayAttr(strides)), field("output", b.getBoolAttr(i >= s.d))}));
 }
 
 //===----------------------------------------------------------------------===//
 // The reference program
 //===----------------------------------------------------------------------===//
 
-unsigned InterfaceBuilder::load(unsigned arg, ArrayRef<int64_t> indexMap) {
-  return push({field("op", "load"), field("arg", arg), field("index_map", indexMap)});
+unsigned InterfaceBuilder::load(unsigned arg, ArrayRef<int64_t> indexMap,
+                                ArrayRef<int64_t> divisors) {
+  if (s.groups)
+    addView(arg, indexMap, divisors);
+  Fields fields{field("op", "load"), field("arg", arg), field("index_map", indexMap)};
+  if (!divisors.empty())
+    fields.push_back(field("index_div", divisors));
+  return push(fields);
+}
+
+/// Groups are the first dimension of a result of rank 3, and what an index of -1 stands for; their
+/// rows are those of the result, or those that products are summed over.
+void InterfaceBuilder::addView(unsigned arg, ArrayRef<int64_t> indexMap,
+                               ArrayRef<int64_t> divisors) {
+  if (!s.tensors[arg].type || !viewed.insert(arg).second)
+    return;
+  int64_t rank = s.lead + 2, rows = isGrouped(spec::Grouping::AlongK) ? rank : rank - 2;
+  int64_t groupDim = -1, rowsDim = -1, block = 1;
+  for (auto [dim, index] : llvm::enumerate(indexMap)) {
+    if (index == -1 || (s.lead && index == 0))
+      groupDim = dim;
+    if (index == rows)
+      rowsDim = dim, block = divisors.empty() ? 1 : divisors[dim];
+  }
+  if (groupDim >= 0 || rowsDim >= 0)
+    views.push_back(b.getDictionaryAttr({field("arg", arg), field("group_dim", groupDim),
+                                         field("rows_dim", rowsDim), field("rows_div", block)}));
 }
 
 /// Dimension `rank` of the iteration space is k.
 void InterfaceBuilder::addProduct() {
-  int64_t rank = s.tensors[s.d].type.getRank();
-  SmallVector<int64_t> a(rank, 0), bMap(rank, 0);
+  int64_t rank = s.lead + 2;
+  SmallVector<int64_t> a(gemm.getALead() + 2, 0), bMap(gemm.getBLead() + 2, s.lead ? 0 : -1);
   a[gemm.getMDim()] = rank - 2, a[gemm.getADimK()] = rank;
   bMap[gemm.getNDim()] = rank - 1, bMap[gemm.getBDimK()] = rank;
   SmallVector<int64_t> inputs{load(s.a, a), load(s.b, bMap)};
@@ -129,12 +159,11 @@ void InterfaceBuilder::addProduct() {
 
 unsigned InterfaceBuilder::scaled(unsigned operand, int64_t rowDim, bool isA) {
   spec::GemmOp::Scale scale = gemm.getScale(isA);
-  int64_t rank = s.tensors[s.d].type.getRank();
-  SmallVector<int64_t> map(rank, 0), divisors(rank, 1);
+  int64_t rank = s.lead + 2, own = (isA ? gemm.getALead() : gemm.getBLead()) + 2;
+  SmallVector<int64_t> map(own, s.lead ? 0 : -1), divisors(own, 1);
   map[scale.rowDim] = rowDim, divisors[scale.rowDim] = scale.blockRows;
   map[scale.kDim] = rank, divisors[scale.kDim] = scale.blockK;
-  unsigned factor = push({field("op", "load"), field("arg", isA ? *s.scaleA : *s.scaleB),
-                          field("index_map", map), field("index_div", divisors)});
+  unsigned factor = load(isA ? *s.scaleA : *s.scaleB, map, divisors);
   return push({field("op", "mul"), field("inputs", {operand, factor})});
 }
 
@@ -175,7 +204,9 @@ void InterfaceBuilder::addNodes() {
 
 ArrayAttr InterfaceBuilder::flops() {
   SmallVector<Attribute> expr{b.getI64IntegerAttr(2)};
-  SmallVector<const spec::Size *> factors(s.tensors[s.d].sizes);
+  // Groups divide K, which therefore counts once.
+  bool once = s.groups && isGrouped(spec::Grouping::AlongK);
+  SmallVector<const spec::Size *> factors(ArrayRef(s.tensors[s.d].sizes).drop_front(once));
   factors.push_back(&s.k());
   for (const spec::Size *size : factors) {
     expr.push_back(sizeAttr(*size));
@@ -234,6 +265,23 @@ void InterfaceBuilder::addScaleConstraints() {
               "size " + s.k().name + ", which scales divide into blocks");
 }
 
+DictionaryAttr InterfaceBuilder::groups() {
+  bool alongK = isGrouped(spec::Grouping::AlongK), masked = isGrouped(spec::Grouping::Masked);
+  SmallVector<int64_t> result;
+  for (unsigned dim = 0; dim < s.lead + 2; ++dim)
+    result.push_back(dim);
+  addView(s.d, result, {});
+  Fields fields{field("arg", *s.groups),
+                field("kind", masked ? "masked" : gemm.hasOffsets() ? "offsets" : "counts"),
+                field("count", gemm.getNumGroups()),
+                field("limit", b.getArrayAttr({sizeAttr(alongK ? s.k() : s.m())})),
+                field("align", static_cast<int64_t>(gemm.getAligned().value_or(1))),
+                field("contracted", b.getBoolAttr(alongK)), field("views", b.getArrayAttr(views))};
+  if (s.status)
+    fields.push_back(field("status", *s.status));
+  return b.getDictionaryAttr(fields);
+}
+
 DictionaryAttr InterfaceBuilder::build() {
   spec::KernelOp kernel = s.kernel;
   addSymbols();
@@ -248,11 +296,18 @@ DictionaryAttr InterfaceBuilder::build() {
   kernel->print(stream);
   Attribute output =
       b.getDictionaryAttr({field("arg", s.d), field("node", nodeOf[s.epilogue.root])});
-  return b.getDictionaryAttr(
-      {field("kernel", kernel.getSymName()), field("spec", text),
+  SmallVector<Attribute> outputs{output};
+  if (s.status) // of groups that are good
+    outputs.push_back(b.getDictionaryAttr(
+        {field("arg", *s.status),
+         field("node", push({field("op", "constant"), field("value", b.getF64FloatAttr(0))}))}));
+  Fields all{field("kernel", kernel.getSymName()), field("spec", text),
        field("symbols", b.getArrayAttr(symbols)), field("args", b.getArrayAttr(args)),
-       field("nodes", b.getArrayAttr(nodes)), field("outputs", b.getArrayAttr({output})),
-       field("flops", flops()), field("constraints", b.getArrayAttr(constraints))});
+       field("nodes", b.getArrayAttr(nodes)), field("outputs", b.getArrayAttr(outputs)),
+       field("flops", flops()), field("constraints", b.getArrayAttr(constraints))};
+  if (s.groups)
+    all.push_back(field("groups", groups()));
+  return b.getDictionaryAttr(all);
 }
 
 DictionaryAttr gemmInterface(const GemmSpec &spec) { return InterfaceBuilder(spec).build(); }

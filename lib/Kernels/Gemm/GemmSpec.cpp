@@ -35,10 +35,13 @@ static void collectTensors(GemmSpec &s) {
       s.tensors[i].sizes.push_back(&s.shapes.of(kernel.getArgument(i), d));
   }
   s.d = s.tensors.size();
-  s.tensors.push_back(makeTensor(s.d, kernel.getResultName(0), kernel.getResultTypes()[0],
-                                 kernel.getResultStrides(0)));
-  for (int64_t d = 0; d < s.tensors[s.d].type.getRank(); ++d)
-    s.tensors[s.d].sizes.push_back(&s.shapes.ofResult(0, d));
+  for (auto [i, type] : llvm::enumerate(kernel.getResultTypes())) {
+    unsigned index = s.tensors.size();
+    s.tensors.push_back(
+        makeTensor(index, kernel.getResultName(i), type, kernel.getResultStrides(i)));
+    for (int64_t d = 0; d < s.tensors[index].type.getRank(); ++d)
+      s.tensors[index].sizes.push_back(&s.shapes.ofResult(i, d));
+  }
 }
 
 static FailureOr<unsigned> operandIndex(spec::GemmOp gemm, Value operand, StringRef name) {
@@ -61,14 +64,20 @@ FailureOr<GemmSpec> analyzeGemm(spec::KernelOp kernel) {
     error.attachNote(gemms[0].getLoc()) << "the first is here";
     return error;
   }
-  if (kernel.getResultTypes().size() != 1)
+  Operation *end = kernel.getBody().front().getTerminator();
+  bool status = gemms[0].getStatus() && end->getNumOperands() == 2;
+  if (status && end->getOperand(1) != gemms[0].getStatus())
+    return kernel.emitError("expected the second result to be the state of the groups of the "
+                            "heddle.gemm");
+  if (kernel.getResultTypes().size() != 1 + size_t(status))
     return kernel.emitError("expected a kernel with one result, got ")
            << kernel.getResultTypes().size();
   FailureOr<spec::KernelShapes> shapes = spec::KernelShapes::infer(kernel);
   if (failed(shapes))
     return failure();
   GemmSpec s;
-  s.kernel = kernel, s.gemm = gemms[0], s.batched = s.gemm.isBatched();
+  s.kernel = kernel, s.gemm = gemms[0];
+  s.batched = s.gemm.isBatched(), s.lead = s.gemm.getDLead();
   s.shapes = std::move(*shapes);
   collectTensors(s);
   FailureOr<unsigned> a = operandIndex(s.gemm, s.gemm.getA(), "a");
@@ -83,13 +92,20 @@ FailureOr<GemmSpec> analyzeGemm(spec::KernelOp kernel) {
       return failure();
     s.scaleA = *scaleA, s.scaleB = *scaleB;
   }
+  if (s.gemm.getGroups()) {
+    FailureOr<unsigned> groups = operandIndex(s.gemm, s.gemm.getGroups(), "groups");
+    if (failed(groups))
+      return failure();
+    s.groups = *groups;
+    if (status)
+      s.status = s.d + 1;
+  }
   auto result = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(
           result.getElementType()))
     return kernel.emitError("expected result ")
            << s.tensors[s.d].name << " of f32, f16, bf16, f8E4M3FN or f8E5M2, got "
            << result.getElementType();
-  Operation *end = kernel.getBody().front().getTerminator();
   FailureOr<ElementGraph> epilogue = ElementGraph::build(end->getOperand(0), s.gemm);
   if (failed(epilogue))
     return failure();
@@ -142,11 +158,26 @@ static Aligned weaker(Aligned x, Aligned y) {
   return x == Aligned::Yes ? y : x;
 }
 
+/// As many products as there are groups, of the size that one is expected to have.
+static void describeGroups(const GemmSpec &s, tuning::GemmProblem &p) {
+  spec::GemmOp gemm = s.gemm;
+  p.groups = gemm.getNumGroups();
+  int64_t expected = gemm.getExpected() ? static_cast<int64_t>(*gemm.getExpected()) : 0;
+  int64_t &size = gemm.isGrouped(spec::Grouping::AlongK) ? p.k : p.m;
+  p.batch = p.groups;
+  if (expected)
+    size = expected;
+  else if (!gemm.isGrouped(spec::Grouping::Masked))
+    size = std::max<int64_t>(1, (size ? size : 4096 * p.groups) / p.groups);
+}
+
 tuning::GemmProblem gemmProblem(const GemmSpec &s) {
   tuning::GemmProblem p;
   const TensorArg &a = s.tensors[s.a], &b = s.tensors[s.b], &d = s.tensors[s.d];
   p.m = sizeOrZero(s.m()), p.n = sizeOrZero(s.n()), p.k = sizeOrZero(s.k());
   p.batch = s.batched ? sizeOrZero(*d.sizes[0]) : 1;
+  if (s.groups)
+    describeGroups(s, p);
   p.a = dtypeOf(a.type.getElementType()), p.b = dtypeOf(b.type.getElementType());
   p.out = dtypeOf(d.type.getElementType());
   p.aKMajor = !spec::GemmOp(s.gemm).getTransposeA();

@@ -144,6 +144,9 @@ void Planner::explain(const tuning::Planned &head, size_t legal,
 
 Expected<void> Planner::planSize(const InputKernel &kernel, const kernels::GemmSpec &spec,
                                  const tuning::Sizes &sizes) {
+  if (spec.groups)
+    return invalid("expected a kernel without groups, whose bounds no size tells, got @" +
+                   kernel.name + "; give its schedule, or the rows a group has with expected");
   if (auto good = checkSizes(kernel, spec, sizes); !good)
     return good;
   auto valueOf = [&](const spec::Size &size) {

@@ -18,7 +18,7 @@ heddle.kernel @scalar_type(%a: f64) {
 
 // -----
 
-// expected-error@+1 {{expected argument a to have elements of f32, f16, bf16, f8E4M3FN or f8E5M2, got 'i8'}}
+// expected-error@+1 {{expected argument a to have elements of f32, f16, bf16, f8E4M3FN, f8E5M2 or i32, got 'i8'}}
 heddle.kernel @element(%a: tensor<4x4xi8>) {
   heddle.return
 }
@@ -391,4 +391,72 @@ heddle.kernel @scale_wide(%a: tensor<?x512xbf16>, %b: tensor<256x512xbf16>, %s: 
   // expected-error@+1 {{expected scales with operands of f8E4M3FN or f8E5M2 only, got 'bf16'}}
   %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] : (tensor<?x512xbf16>, tensor<256x512xbf16>, tensor<?x4xf32>, tensor<2x4xf32>) -> tensor<?x256xf32>
   heddle.return %0 : tensor<?x256xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// heddle.gemm with groups
+//===----------------------------------------------------------------------===//
+
+// -----
+
+heddle.kernel @groups_type(%a: tensor<?x64xbf16>, %b: tensor<4x32x64xbf16>, %g: tensor<5xf32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected groups of rank 1 and type i32, got 'tensor<5xf32>'}}
+  %0 = heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x64xbf16>, tensor<4x32x64xbf16>, tensor<5xf32>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_count(%a: tensor<?x64xbf16>, %b: tensor<4x32x64xbf16>, %g: tensor<6xi32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected 4 counts or one more offsets for as many groups, got 6}}
+  %0 = heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x64xbf16>, tensor<4x32x64xbf16>, tensor<6xi32>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+heddle.kernel @masked_count(%a: tensor<4x?x64xbf16>, %b: tensor<4x32x64xbf16>, %g: tensor<5xi32>) -> tensor<4x?x32xf32> {
+  // expected-error@+1 {{expected 4 counts for as many groups, got 5}}
+  %0 = heddle.gemm %a, %b transpose_b groups %g masked : (tensor<4x?x64xbf16>, tensor<4x32x64xbf16>, tensor<5xi32>) -> tensor<4x?x32xf32>
+  heddle.return %0 : tensor<4x?x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_rank(%a: tensor<?x64xbf16>, %b: tensor<32x64xbf16>, %g: tensor<5xi32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected b of rank 3 with groups along_m, got 2}}
+  %0 = heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x64xbf16>, tensor<32x64xbf16>, tensor<5xi32>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_many(%a: tensor<?x64xbf16>, %b: tensor<2048x32x64xbf16>, %g: tensor<2048xi32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected 1 to 1024 groups, a static size, got 2048}}
+  %0 = heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x64xbf16>, tensor<2048x32x64xbf16>, tensor<2048xi32>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_of_k(%a: tensor<64x?xbf16>, %b: tensor<?x32xbf16>, %g: tensor<4xi32>) -> tensor<4x64x32xf32> {
+  // expected-error@+1 {{expected transpose_a and no transpose_b with groups along_k: the rows of both operands are K}}
+  %0 = heddle.gemm %a, %b groups %g along_k : (tensor<64x?xbf16>, tensor<?x32xbf16>, tensor<4xi32>) -> tensor<4x64x32xf32>
+  heddle.return %0 : tensor<4x64x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_scales(%a: tensor<?x64xf8E4M3FN>, %b: tensor<?x32xf8E4M3FN>, %s: tensor<64x?xf32>, %t: tensor<32x?xf32>, %g: tensor<4xi32>) -> tensor<4x64x32xf32> {
+  // expected-error@+1 {{expected groups along_k aligned to a multiple of 128, which a scale covers, got 1}}
+  %0 = heddle.gemm %a, %b transpose_a scale_a %s by [1, 128] scale_b %t by [1, 128] groups %g along_k : (tensor<?x64xf8E4M3FN>, tensor<?x32xf8E4M3FN>, tensor<64x?xf32>, tensor<32x?xf32>, tensor<4xi32>) -> tensor<4x64x32xf32>
+  heddle.return %0 : tensor<4x64x32xf32>
+}
+
+// -----
+
+heddle.kernel @groups_none(%a: tensor<?x64xbf16>, %b: tensor<32x64xbf16>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected groups where something is said about them, got none}}
+  %0 = heddle.gemm %a, %b transpose_b expected 20 : (tensor<?x64xbf16>, tensor<32x64xbf16>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
 }

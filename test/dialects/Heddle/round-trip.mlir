@@ -62,3 +62,26 @@ heddle.kernel @scales(%a: tensor<?x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>, %s
   %0 = heddle.gemm %a, %b transpose_b scale_a %s by [1, 128] scale_b %t by [128, 128] transposed_scale_b : (tensor<?x512xf8E4M3FN>, tensor<256x512xf8E5M2>, tensor<?x4xf32>, tensor<4x2xf32>) -> tensor<?x256xf32>
   heddle.return %0 : tensor<?x256xf32>
 }
+
+// Groups of rows, of K, and in spaces of their own.
+// CHECK-LABEL: heddle.kernel @groups_along_m
+heddle.kernel @groups_along_m(%a: tensor<?x512xbf16>, %b: tensor<8x256x512xbf16>, %g: tensor<9xi32>) -> tensor<?x256xf32> {
+  // CHECK: heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x512xbf16>, tensor<8x256x512xbf16>, tensor<9xi32>) -> tensor<?x256xf32>
+  %0 = heddle.gemm %a, %b transpose_b groups %g along_m : (tensor<?x512xbf16>, tensor<8x256x512xbf16>, tensor<9xi32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}
+
+// CHECK-LABEL: heddle.kernel @groups_along_k
+heddle.kernel @groups_along_k(%a: tensor<?x512xbf16>, %b: tensor<?x256xbf16>, %g: tensor<8xi32>) -> tensor<8x512x256xf32> {
+  // CHECK: heddle.gemm %a, %b transpose_a groups %g along_k aligned 128 : (tensor<?x512xbf16>, tensor<?x256xbf16>, tensor<8xi32>) -> tensor<8x512x256xf32>
+  %0 = heddle.gemm %a, %b transpose_a groups %g along_k aligned 128 : (tensor<?x512xbf16>, tensor<?x256xbf16>, tensor<8xi32>) -> tensor<8x512x256xf32>
+  heddle.return %0 : tensor<8x512x256xf32>
+}
+
+// CHECK-LABEL: heddle.kernel @groups_masked
+heddle.kernel @groups_masked(%a: tensor<8x?x512xbf16>, %b: tensor<8x256x512xbf16>, %g: tensor<8xi32>) -> (tensor<8x?x256xf32>, tensor<1xi32>) {
+  // CHECK: %[[D:.*]], %[[STATE:.*]] = heddle.gemm %a, %b transpose_b groups %g masked expected 20 : (tensor<8x?x512xbf16>, tensor<8x256x512xbf16>, tensor<8xi32>) -> (tensor<8x?x256xf32>, tensor<1xi32>)
+  // CHECK: heddle.return %[[D]], %[[STATE]]
+  %0, %1 = heddle.gemm %a, %b transpose_b groups %g masked expected 20 : (tensor<8x?x512xbf16>, tensor<8x256x512xbf16>, tensor<8xi32>) -> (tensor<8x?x256xf32>, tensor<1xi32>)
+  heddle.return %0, %1 : tensor<8x?x256xf32>, tensor<1xi32>
+}

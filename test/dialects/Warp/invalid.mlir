@@ -569,3 +569,32 @@ warp.kernel @scale_type(%sa: memref<?x4xbf16>, %sb: memref<2x4xf32>) {
     %r = warp.mma %a, %b, %zero accumulate %yes scales %sa[%c0, %c0] by [1, 128], %sb[%c0, %c0] by [128, 128] : !bytes, !bytes, !sums, memref<?x4xbf16>, memref<2x4xf32>
   }
 }
+
+// -----
+
+warp.kernel @groups_type(%g: memref<?xi32>) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected numbers of groups as memref<?xi32> of static size, got 'memref<?xi32>'}}
+  %0 = warp.groups %g masked limit %c1 : memref<?xi32>
+}
+
+// -----
+
+warp.kernel @groups_status(%g: memref<4xi32>, %s: memref<2xi32>) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{expected status to be memref<1xi32>, got 'memref<2xi32>'}}
+  %0 = warp.groups %g masked limit %c1 status %s : memref<4xi32>, memref<2xi32>
+}
+
+// -----
+
+warp.kernel @groups_loop(%g: memref<4xi32>) {
+  %c1 = arith.constant 1 : index
+  %0 = warp.groups %g masked limit %c1 by 64 : memref<4xi32>
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 groups %0
+  warp.stage @load {
+    // expected-error@+1 {{expected five index arguments (row, column, group, first, size), got 3}}
+    warp.for_each(%i, %j, %b) in %s {
+    }
+  }
+}

@@ -180,3 +180,29 @@ warp.kernel @promotion(%sa: memref<?x4xf32>, %sb: memref<4x2xf32>) {
     warp.release %p : !warp.pipe<smem, 2, !bytes, !bytes>
   }
 }
+
+// CHECK-LABEL: warp.kernel @groups
+warp.kernel @groups(%a: memref<?x64xbf16>, %d: memref<?x128xf32>, %counts: memref<8xi32>, %bad: memref<1xi32>) {
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %a, %c1 : memref<?x64xbf16>
+  // CHECK: %[[G:.*]] = warp.groups %arg2 counts limit %{{.*}} align 16 by 128 status %arg3 : memref<8xi32>, memref<1xi32>
+  %g = warp.groups %counts counts limit %n align 16 by 128 status %bad : memref<8xi32>, memref<1xi32>
+  // CHECK: %[[S:.*]] = warp.work_stream(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 groups %[[G]]
+  %s = warp.work_stream(%n, %c1, %c1) raster 8 groups %g
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+  warp.stage @load {
+    // CHECK: warp.for_each(%[[I:.*]], %[[J:.*]], %[[GROUP:.*]], %[[FIRST:.*]], %[[SIZE:.*]]) in %[[S]]
+    warp.for_each(%i, %j, %group, %first, %size) in %s {
+      %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+      // CHECK: warp.copy %arg0[%[[FIRST]], %[[J]]] to %{{.*}} before %[[SIZE]]
+      warp.copy %a[%first, %j] to %t before %size engine bulk : memref<?x64xbf16>, !warp.tile<128x64xbf16>
+      warp.commit %p : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+      %acc = warp.zero : !warp.acc<128x128xf32>
+      // CHECK: warp.store %{{.*}} to %arg1[%[[FIRST]], %[[J]]] before %[[SIZE]]
+      warp.store %acc to %d[%first, %j] before %size : !warp.acc<128x128xf32>, memref<?x128xf32> {
+      ^bb0(%x: f32, %row: index, %col: index):
+        warp.yield %x : f32
+      }
+    }
+  }
+}
