@@ -286,8 +286,8 @@ Status checkSymbolsBindable(const pkg::Kernel &kernel) {
 }
 
 Status checkConstraints(const pkg::Kernel &kernel, const Constraints *constraints,
-                        const BoundArguments &bound, int64_t multiprocessors) {
-  pkg::LaunchContext context{{bound.symbolValues(kernel), multiprocessors}, bound.addresses};
+                        const BoundArguments &bound, const pkg::ExprContext &sizes) {
+  pkg::LaunchContext context{sizes, bound.addresses};
   for (size_t i = 0; i < sizeOf(constraints); ++i) {
     const pkg::Constraint &constraint = *constraints->Get(i);
     std::optional<std::string> reason = pkg::violated(constraint, context);

@@ -14,6 +14,7 @@
 #define HEDDLE_RUNTIME_CORE_ARGUMENTS_H
 
 #include "Status.h"
+#include "heddle/Package/Expr.h"
 #include "heddle/Package/Reader.h"
 #include <array>
 #include <span>
@@ -47,7 +48,7 @@ using Constraints = flatbuffers::Vector<flatbuffers::Offset<pkg::Constraint>>;
 /// The first constraint that does not hold, as a status that says expected and got; NULL is
 /// no constraints.
 Status checkConstraints(const pkg::Kernel &kernel, const Constraints *constraints,
-                        const BoundArguments &bound, int64_t multiprocessors);
+                        const BoundArguments &bound, const pkg::ExprContext &sizes);
 
 /// "f32", "bf16", ...
 std::string_view dtypeName(int dtype);

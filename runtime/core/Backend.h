@@ -85,6 +85,8 @@ struct LaunchDesc {
   /// paramBytes bytes, 64-byte aligned, laid out by EntryDesc::params; valid only
   /// during the call.
   std::span<const std::byte> params;
+  /// Launch co-resident where the entry asks for it; off where the core has seen to that itself.
+  bool cooperative = true;
 };
 
 /// A tensor map before encoding; innermost dimension first, as in the hardware.
@@ -126,10 +128,19 @@ public:
   virtual ~Event() = default;
 };
 
+/// Device memory that kernels of other devices address too. Destroying it frees or unmaps it.
+class SharedMemory {
+public:
+  virtual ~SharedMemory() = default;
+  virtual uint64_t address() const = 0;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
   virtual const DeviceInfo &info() const = 0;
+  /// Whether both objects stand for one device.
+  virtual bool isSame(const Device &other) const { return this == &other; }
 
   /// bytes > 0. Out of memory is reported by the core, with memoryInfo.
   virtual Status alloc(uint64_t bytes, void *&pointer) = 0;
@@ -140,6 +151,18 @@ public:
   virtual Status fill(void *pointer, uint8_t value, uint64_t bytes, Stream stream) = 0;
   /// The allocation `pointer` lies in. Not device memory: NOT_FOUND.
   virtual Status allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) = 0;
+
+  // For communicators; a backend that has none of this cannot be a rank of several.
+  /// Whether kernels here can address memory of `peer`. The error says why not.
+  virtual Status canAddress(Device &peer);
+  /// Zeroed memory here that kernels of all `users` address alike; nothing of it is in flight when
+  /// this returns. `exportable`: other processes may map it too.
+  virtual Status allocShared(uint64_t bytes, std::span<Device *const> users, bool exportable,
+                             std::unique_ptr<SharedMemory> &memory);
+  /// Lets kernels here read and write host memory while the host does; page-aligned. The host keeps
+  /// the memory until it is unmapped.
+  virtual Status mapHost(void *host, uint64_t bytes, uint64_t &address);
+  virtual Status unmapHost(void *host);
 
   virtual Status createStream(Stream &stream) = 0;
   virtual Status destroyStream(Stream stream) = 0;

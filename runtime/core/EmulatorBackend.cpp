@@ -6,15 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // "emulator:<target>[,seed=N][,sms=N][,limit=N][,checks=races|none][,trace=FILE][,stats=FILE]
-// [,threads=N][,group=NAME]": executes the PTX of a package on the CPU. limit=N ends a launch after so many warp
-// instructions; checks=races reports data races (slower); trace=FILE writes what every
+// [,threads=N][,group=NAME]": executes the PTX of a package on the CPU. limit=N ends a launch after
+// so many warp instructions; checks=races reports data races (slower); trace=FILE writes what every
 // warp, copy and matrix instruction did, for Perfetto, after each launch; stats=FILE counts by
 // role (JSON when the name ends in .json, "-" is standard output); threads=N is host
-// threads for the blocks of a kernel, where nothing observes it. Devices of one process with the same group= share their memory and run together.
-// Work runs at once, in the calling thread, or in a group when somebody waits; what a
-// kernel does wrong is reported as on a GPU, by the next sync or check, and for good.
-// Streams and events exist so that programs need no second path; an event's time is that
-// of the host.
+// threads for the blocks of a kernel, where nothing observes it. Devices of one process with the
+// same group= share their memory and run together. Work runs at once, in the calling thread, or in
+// a group when somebody waits; what a kernel does wrong is reported as on a GPU, by the next sync
+// or check, and for good. Streams and events exist so that programs need no second path; an event's
+// time is that of the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,6 +82,11 @@ public:
   Status copy(void *to, const void *from, uint64_t bytes, Stream stream) override;
   Status fill(void *pointer, uint8_t value, uint64_t bytes, Stream stream) override;
   Status allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) override;
+  Status canAddress(rt::Device &peer) override;
+  Status allocShared(uint64_t bytes, std::span<rt::Device *const> users, bool exportable,
+                     std::unique_ptr<SharedMemory> &memory) override;
+  Status mapHost(void *host, uint64_t bytes, uint64_t &address) override;
+  Status unmapHost(void *host) override;
   Status createStream(Stream &stream) override;
   Status destroyStream(Stream stream) override;
   Status syncStream(Stream) override { return sync(); }
@@ -108,7 +113,72 @@ private:
   std::shared_ptr<EmulatorFabric> fabric;
   emu::Device &device;
   std::map<uint64_t, uint64_t> allocations; ///< start to bytes
+  std::map<void *, uint64_t> mapped;        ///< host memory to its address
 };
+
+/// A symmetric heap. Keeps the fabric, so that peers may still read it when its device is closed.
+class EmulatorShared final : public SharedMemory {
+public:
+  EmulatorShared(std::shared_ptr<EmulatorFabric> fabric, emu::Device &device, uint64_t start)
+      : fabric(std::move(fabric)), device(device), start(start) {}
+  ~EmulatorShared() override {
+    auto lock = fabric->lock();
+    fabric->drain(lock, device);
+    device.free(start);
+  }
+  uint64_t address() const override { return start; }
+
+private:
+  std::shared_ptr<EmulatorFabric> fabric;
+  emu::Device &device;
+  uint64_t start;
+};
+
+Status EmulatorDevice::canAddress(rt::Device &peer) {
+  auto *other = dynamic_cast<EmulatorDevice *>(&peer);
+  if (other && other->fabric == fabric)
+    return {};
+  return Status::error(HEDDLE_UNAVAILABLE,
+                       text("expected emulated devices of one group (open them as ",
+                            deviceInfo.name, ",group=<name>), got ", deviceInfo.name, " and ",
+                            peer.info().name, " of different groups"));
+}
+
+Status EmulatorDevice::allocShared(uint64_t bytes, std::span<rt::Device *const> users,
+                                   bool exportable, std::unique_ptr<SharedMemory> &memory) {
+  if (exportable)
+    return Status::error(HEDDLE_UNAVAILABLE, "the ranks of emulated devices live in one process");
+  for (rt::Device *user : users)
+    if (Status status = user == this ? Status() : user->canAddress(*this); !status)
+      return status;
+  auto lock = fabric->lock();
+  emu::DevicePtr made = device.allocate(bytes);
+  if (!made)
+    return Status::error(HEDDLE_OUT_OF_MEMORY, text("cannot allocate ", bytes, " bytes on ",
+                                                    deviceInfo.name, " for a symmetric heap"));
+  memory = std::make_unique<EmulatorShared>(fabric, device, made);
+  return {};
+}
+
+Status EmulatorDevice::mapHost(void *host, uint64_t bytes, uint64_t &address) {
+  auto lock = fabric->lock();
+  address = device.mapHost(host, bytes);
+  if (!address)
+    return Status::error(HEDDLE_OUT_OF_MEMORY,
+                         text("cannot map ", bytes, " bytes of host memory on ", deviceInfo.name));
+  mapped[host] = address;
+  return {};
+}
+
+Status EmulatorDevice::unmapHost(void *host) {
+  auto lock = fabric->lock();
+  fabric->drain(lock, device);
+  auto known = mapped.find(host);
+  if (known == mapped.end() || !device.free(known->second))
+    return Status::error(HEDDLE_INTERNAL, "host memory was not mapped");
+  mapped.erase(known);
+  return {};
+}
 
 Status EmulatorDevice::alloc(uint64_t bytes, void *&pointer) {
   auto lock = fabric->lock();

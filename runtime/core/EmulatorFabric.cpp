@@ -75,6 +75,12 @@ emu::Device &EmulatorFabric::add(const EmulatorSettings &of) {
 void EmulatorFabric::leave() {
   Lock held = lock();
   --open;
+  happened();
+}
+
+void EmulatorFabric::happened() {
+  ++events;
+  waiting = 0; // who waited looks again
   changed.notify_all();
 }
 
@@ -98,8 +104,7 @@ Status EmulatorFabric::launched(Lock &held, emu::Device &device, const emu::Modu
   lastEntry = entry;
   if (stats)
     stats->begin(module, entry);
-  ++launches;
-  changed.notify_all();
+  happened();
   if (settings.group.empty())
     drain(held, device);
   std::string problem;
@@ -112,17 +117,25 @@ Status EmulatorFabric::launched(Lock &held, emu::Device &device, const emu::Modu
 
 void EmulatorFabric::drain(Lock &held, emu::Device &device) {
   bool othersMayHelp = open > 1;
+  uint64_t seen = events;
   auto deadline = std::chrono::steady_clock::now() + patience;
   if (device.impl().queue.empty())
     return;
   while (!device.impl().queue.empty() && failed.empty()) {
+    if (events != seen) {
+      seen = events;
+      othersMayHelp = open > 1;
+      deadline = std::chrono::steady_clock::now() + patience;
+    }
     emu::RunState state;
     run(othersMayHelp, state);
     if (state == emu::RunState::Done)
       break;
     if (state == emu::RunState::Budget) {
-      held.unlock(); // let others launch
-      std::this_thread::yield();
+      held.unlock(); // let others launch; the mutex alone would come back here
+      do
+        std::this_thread::yield();
+      while (wanting);
       held.lock();
       continue;
     }
@@ -132,17 +145,13 @@ void EmulatorFabric::drain(Lock &held, emu::Device &device) {
       othersMayHelp = false;
       continue;
     }
-    const uint64_t seen = launches;
-    const unsigned then = open;
     ++waiting;
-    changed.wait_for(held, std::chrono::milliseconds(50), [&] {
-      return launches != seen || !failed.empty() || open != then || waiting >= open;
-    });
-    --waiting;
-    if (launches != seen)
-      deadline = std::chrono::steady_clock::now() + patience;
+    changed.wait_for(held, std::chrono::milliseconds(50),
+                     [&] { return events != seen || !failed.empty() || waiting >= open; });
+    if (events == seen)
+      --waiting;
   }
-  changed.notify_all();
+  happened();
   std::string problem;
   if (!settings.group.empty() && trace && !trace->write(settings.trace, &problem) && failed.empty())
     failed = problem;

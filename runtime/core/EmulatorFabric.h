@@ -21,6 +21,7 @@
 #include "emulator/trace/Fanout.h"
 #include "emulator/trace/TraceWriter.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -56,7 +57,12 @@ public:
 
   using Lock = std::unique_lock<std::mutex>;
   /// Over the machine, its devices and all that follows.
-  Lock lock() { return Lock(mutex); }
+  Lock lock() {
+    ++wanting;
+    Lock held(mutex);
+    --wanting;
+    return held;
+  }
   /// After a launch was queued: runs it, or leaves it to who waits.
   Status launched(Lock &lock, emu::Device &device, const emu::Module &module,
                   const std::string &entry);
@@ -71,15 +77,18 @@ public:
   emu::Machine &machine() { return emulated; }
 
 private:
+  void happened();
   void run(bool othersMayHelp, emu::RunState &state);
 
   const EmulatorSettings settings;
   std::mutex mutex;
+  std::atomic<unsigned> wanting = 0; ///< threads on their way into lock()
   std::condition_variable changed;
   emu::Machine emulated;
   std::vector<emu::Device *> devices;
-  unsigned open = 0, waiting = 0; ///< devices in use; threads that wait for other devices
-  uint64_t launches = 0;
+  unsigned open = 0;    ///< devices in use
+  uint64_t events = 0;  ///< launches, ends of them, devices closed
+  unsigned waiting = 0; ///< threads that wait for other devices, and saw the last event
   std::string failed;
   std::string lastEntry;
   std::optional<emu::RaceDetector> races;

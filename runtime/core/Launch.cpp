@@ -7,6 +7,7 @@
 
 #include "Launch.h"
 #include "Arguments.h"
+#include "comm/CommLaunch.h"
 #include <cstring>
 
 namespace heddle::rt {
@@ -29,11 +30,13 @@ static int64_t usableMultiprocessors(const LoadedVariant &loaded, int64_t multip
 /// One launch of one form, on the stack.
 class Plan {
 public:
-  Plan(LoadedKernel &kernel, const LoadedVariant &loaded, const BoundArguments &bound,
-       int64_t multiprocessors)
-      : kernel(*kernel.kernel), device(kernel.module->device()), maps(kernel.module->tensorMaps()),
-        loaded(loaded), bound(bound),
-        sizes{bound.symbolValues(*kernel.kernel), usableMultiprocessors(loaded, multiprocessors)} {}
+  Plan(LoadedKernel &kernel, size_t variant, const BoundArguments &bound,
+       const pkg::ExprContext &sizes, Communicator *comm)
+      : owner(kernel), kernel(*kernel.kernel), device(kernel.module->device()),
+        maps(kernel.module->tensorMaps()), variant(variant), loaded(kernel.variants[variant]),
+        bound(bound), sizes(sizes), comm(comm) {
+    this->sizes.smCount = usableMultiprocessors(loaded, sizes.smCount);
+  }
 
   /// Fails when the form does not take the arguments.
   Status build();
@@ -44,18 +47,22 @@ private:
   Status buildGrid();
   Status checkResidency() const;
   Status buildParam(const pkg::Param &param, const ParamDesc &place);
+  Status buildSignals(const ParamDesc &place);
   Status buildTensorMap(const pkg::TensorMap &recipe, TensorMapBytes &map);
   Status fillMapSizes(const pkg::TensorMap &recipe, TensorMapDesc &desc) const;
   template <typename T> void put(const ParamDesc &place, T value) {
     std::memcpy(params + place.offset, &value, sizeof(value));
   }
 
+  const LoadedKernel &owner;
   const pkg::Kernel &kernel;
   Device &device;
   TensorMapCache &maps;
+  size_t variant; ///< index of the form
   const LoadedVariant &loaded;
   const BoundArguments &bound;
   pkg::ExprContext sizes;
+  Communicator *comm; ///< null for kernels that talk to nobody
   std::array<unsigned, 3> grid{};
   alignas(64) std::byte params[32768];
 };
@@ -92,9 +99,15 @@ Status Plan::checkResidency() const {
   if (Status status = evaluate(loaded.variant->resident_ctas(), "resident CTAs", need); !status)
     return status;
   int64_t perMultiprocessor = loaded.entry->residentPerMultiprocessor();
-  int64_t have = perMultiprocessor * sizes.smCount;
+  const int64_t ranks = comm ? comm->ranksOnDevice() : 1;
+  int64_t have = perMultiprocessor * sizes.smCount / ranks;
   if (perMultiprocessor == 0 || need <= have)
     return {};
+  if (ranks > 1)
+    return Status::error(HEDDLE_OUT_OF_RANGE,
+                         text("expected at most ", have, " CTAs that wait for each other (",
+                              perMultiprocessor, " on each of ", sizes.smCount,
+                              " multiprocessors, shared by ", ranks, " ranks), got ", need));
   return Status::error(HEDDLE_OUT_OF_RANGE,
                        text("expected at most ", have, " CTAs that wait for each other (",
                             perMultiprocessor, " on each of ", sizes.smCount,
@@ -185,15 +198,30 @@ Status Plan::buildParam(const pkg::Param &param, const ParamDesc &place) {
     put(place, bound.scalars[param.index()]);
     return {};
   case ParamKind::Comm:
+    put(place, comm->blockFor(loaded, kernel.name()->string_view()));
+    return {};
   case ParamKind::Signals:
-    return Status::error(HEDDLE_INVALID_ARGUMENT,
-                         "the kernel talks to other ranks: expected a communicator");
+    return buildSignals(place);
   }
   return Status::error(HEDDLE_INVALID_PACKAGE, "unknown kind of parameter");
 }
 
+Status Plan::buildSignals(const ParamDesc &place) {
+  int64_t bytes = 0;
+  uint64_t offset = 0;
+  if (Status status = evaluate(loaded.variant->signal_bytes(), "bytes of signals", bytes); !status)
+    return status;
+  if (bytes < 0)
+    return Status::error(HEDDLE_OUT_OF_RANGE,
+                         text("expected at least 0 bytes of signals, got ", bytes));
+  if (Status status = comm->signals(loaded, uint64_t(bytes), offset); !status)
+    return status;
+  put(place, offset);
+  return {};
+}
+
 Status Plan::build() {
-  if (Status status = checkConstraints(kernel, loaded.variant->constraints(), bound, sizes.smCount);
+  if (Status status = checkConstraints(kernel, loaded.variant->constraints(), bound, sizes);
       !status)
     return status;
   if (Status status = buildGrid(); !status)
@@ -209,7 +237,18 @@ Status Plan::build() {
 }
 
 Status Plan::submit(Stream stream) {
-  return device.launch(*loaded.entry, {grid, std::span(params, loaded.desc.paramBytes)}, stream);
+  LaunchDesc desc{grid, std::span(params, loaded.desc.paramBytes)};
+  if (!comm || !talks(loaded))
+    return device.launch(*loaded.entry, desc, stream);
+  // Launches of several ranks on one device must run at once, which cooperative ones need not;
+  // checkResidency has counted all of them.
+  desc.cooperative = comm->ranksOnDevice() == 1;
+  if (Status status = comm->enter(describeLaunch(owner, variant + 1, bound, grid, *comm)); !status)
+    return status;
+  Status status = device.launch(*loaded.entry, desc, stream);
+  if (!status)
+    comm->abort(text("could not launch ", kernel.name()->string_view(), ": ", status.message()));
+  return status;
 }
 
 /// Errors of the device end the search for a form; errors about the arguments go on.
@@ -217,10 +256,11 @@ bool isAboutArguments(heddle_code code) {
   return code == HEDDLE_MISALIGNED || code == HEDDLE_OUT_OF_RANGE || code == HEDDLE_SHAPE_MISMATCH;
 }
 
+/// Symmetric arguments are checked against the heap.
 Status checkPointers(const pkg::Kernel &kernel, Device &device, const BoundArguments &bound) {
   for (size_t i = 0; i < kernel.args()->size(); ++i) {
     const pkg::Arg &arg = *kernel.args()->Get(i);
-    if (arg.kind() != pkg::ArgKind::tensor || bound.extents[i] == 0)
+    if (arg.kind() != pkg::ArgKind::tensor || bound.extents[i] == 0 || arg.symmetric())
       continue;
     uint64_t base = 0, bytes = 0;
     std::string_view name = arg.name()->string_view();
@@ -252,8 +292,8 @@ Status checkMultiprocessors(const heddle_launch_options &options, Device &device
 
 /// Tries the forms in order; the reasons of all are told when none fits.
 Status tryVariants(LoadedKernel &kernel, const heddle_launch_options &options,
-                   const BoundArguments &bound, int64_t multiprocessors, bool submit,
-                   int32_t &chosen) {
+                   const BoundArguments &bound, const pkg::ExprContext &sizes, Communicator *comm,
+                   bool submit, int32_t &chosen) {
   size_t begin = 0, end = kernel.variants.size();
   if (options.variant < 0 || size_t(options.variant) > end)
     return Status::error(HEDDLE_INVALID_ARGUMENT, text("expected a variant from 1 to ", end,
@@ -264,7 +304,7 @@ Status tryVariants(LoadedKernel &kernel, const heddle_launch_options &options,
   }
   std::string reasons;
   for (size_t i = begin; i < end; ++i) {
-    Plan plan(kernel, kernel.variants[i], bound, multiprocessors);
+    Plan plan(kernel, i, bound, sizes, comm);
     Status status = plan.build();
     if (status) {
       if (submit)
@@ -297,12 +337,17 @@ Status launch(LoadedKernel &kernel, std::span<const heddle_arg> args,
     variant = 0;
     return {};
   }
+  Communicator *comm = options.comm ? options.comm->comm.get() : nullptr;
+  if (status && talks(kernel))
+    status = checkComm(kernel, bound, comm);
+  const pkg::ExprContext sizes{bound.symbolValues(manifest), multiprocessors,
+                               comm ? comm->world() : 1};
   if (status)
-    status = checkConstraints(manifest, manifest.constraints(), bound, multiprocessors);
+    status = checkConstraints(manifest, manifest.constraints(), bound, sizes);
   if (status && options.check_pointers)
     status = checkPointers(manifest, device, bound);
   if (status)
-    status = tryVariants(kernel, options, bound, multiprocessors, submit, variant);
+    status = tryVariants(kernel, options, bound, sizes, comm, submit, variant);
   if (status)
     return {};
   return std::move(status).within(text("kernel ", manifest.name()->string_view()));

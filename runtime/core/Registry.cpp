@@ -9,6 +9,18 @@
 
 namespace heddle::rt {
 
+static Status noCommunicator(const Device &device) {
+  return Status::error(HEDDLE_UNAVAILABLE,
+                       text(device.info().name, " cannot share memory with other ranks"));
+}
+Status Device::canAddress(Device &) { return noCommunicator(*this); }
+Status Device::allocShared(uint64_t, std::span<Device *const>, bool,
+                           std::unique_ptr<SharedMemory> &) {
+  return noCommunicator(*this);
+}
+Status Device::mapHost(void *, uint64_t, uint64_t &) { return noCommunicator(*this); }
+Status Device::unmapHost(void *) { return noCommunicator(*this); }
+
 Registry &Registry::get() {
   // Never destroyed: devices may be closed by other static destructors.
   static Registry *registry = [] {

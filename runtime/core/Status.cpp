@@ -84,7 +84,8 @@ const char *heddle_code_name(heddle_code code) {
                                           "misaligned",   "out of range",     "no variant",
                                           "no image",     "invalid package",  "not found",
                                           "unavailable",  "out of memory",    "io error",
-                                          "device error", "device lost",      "internal error"};
+                                          "device error", "device lost",      "internal error",
+                                          "communication failed", "ranks differ"};
   size_t index = static_cast<size_t>(code);
   return index < sizeof(names) / sizeof(*names) ? names[index] : "unknown code";
 }

@@ -46,6 +46,12 @@ public:
   Status copy(void *to, const void *from, uint64_t bytes, rt::Stream stream) override;
   Status fill(void *pointer, uint8_t value, uint64_t bytes, rt::Stream stream) override;
   Status allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) override;
+  bool isSame(const rt::Device &other) const override;
+  Status canAddress(rt::Device &peer) override;
+  Status allocShared(uint64_t bytes, std::span<rt::Device *const> users, bool exportable,
+                     std::unique_ptr<SharedMemory> &memory) override;
+  Status mapHost(void *host, uint64_t bytes, uint64_t &address) override;
+  Status unmapHost(void *host) override;
   Status createStream(rt::Stream &stream) override;
   Status destroyStream(rt::Stream stream) override;
   Status syncStream(rt::Stream stream) override;

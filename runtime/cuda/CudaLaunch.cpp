@@ -106,8 +106,13 @@ Status CudaDevice::findEntry(Image &image, const EntryDesc &desc, std::unique_pt
                                 "or newer, found ",
                                 driver.version / 1000, '.', driver.version % 1000 / 10));
 
+  // Loaded lazily, a function would be loaded by its first launch, which waits for what runs: for a
+  // kernel, maybe, that waits for this one.
   int staticShared = 0, maxThreads = 0;
-  result = driver.funcGetAttribute(&staticShared, StaticSharedBytes, made->function);
+  if (driver.funcLoad)
+    result = driver.funcLoad(made->function);
+  if (result == Success)
+    result = driver.funcGetAttribute(&staticShared, StaticSharedBytes, made->function);
   if (result == Success)
     result = driver.funcGetAttribute(&maxThreads, MaxThreadsPerBlock, made->function);
   if (result != Success)
@@ -200,7 +205,7 @@ Status CudaDevice::launch(Entry &entry, const LaunchDesc &launch, rt::Stream str
       attributes[count].id = LaunchClusterDimension;
       attributes[count++].value.cluster = {desc.cluster[0], desc.cluster[1], desc.cluster[2]};
     }
-    if (desc.mustBeResident) {
+    if (desc.mustBeResident && launch.cooperative) {
       attributes[count].id = LaunchCooperative;
       attributes[count++].value.cooperative = 1;
     }

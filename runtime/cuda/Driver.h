@@ -25,6 +25,12 @@ struct Driver {
 #undef HEDDLE_DRIVER_SYMBOL
   int version = 0; ///< 13000 for 13.0
 
+  /// Whether the driver has all of virtual memory management.
+  bool hasVirtualMemory() const {
+    return memGetAllocationGranularity && memCreate && memRelease && memAddressReserve &&
+           memAddressFree && memMap && memUnmap && memSetAccess;
+  }
+
   /// Opens and initialises the driver. The error tells why there is none; the same
   /// error comes back at every later call.
   static Status get(const Driver *&driver);

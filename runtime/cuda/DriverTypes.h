@@ -106,6 +106,29 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56);
 
+// Virtual memory management (cuda.h: CUmemAllocationProp and friends).
+using AllocationHandle = unsigned long long;
+enum : int { AllocationPinned = 1, HandlePosixFd = 1, LocationDevice = 1, AccessReadWrite = 3 };
+enum : int { GranularityRecommended = 1 };
+struct MemoryLocation {
+  int type, id;
+};
+struct AllocationProperties {
+  int type, handleTypes;
+  MemoryLocation location;
+  void *windowsData;
+  unsigned char compression, rdmaCapable;
+  unsigned short usage;
+  unsigned char reserved[4];
+};
+static_assert(sizeof(AllocationProperties) == 32);
+struct AccessDescription {
+  MemoryLocation location;
+  int flags;
+};
+static_assert(sizeof(AccessDescription) == 12);
+enum : unsigned { HostRegisterPortable = 1, HostRegisterMapped = 2 };
+
 enum TensorMapType : int {
   MapU8 = 0,
   MapU16 = 1,

@@ -312,9 +312,8 @@ Owned ownedByGroups(const Problem &problem, size_t arg) {
   for (const pkg::GroupBounds::Range &range : bounds.ranges)
     for (int64_t r = 0; r < range.size; ++r)
       rows[size_t(range.first + r)] = true;
-  return [rows = std::move(rows), rowsDim](auto point) {
-    return bool(rows[size_t(point[rowsDim])]);
-  };
+  return
+      [rows = std::move(rows), rowsDim](auto point) { return bool(rows[size_t(point[rowsDim])]); };
 }
 
 /// One group after the other; what is in none must be as it was.
@@ -331,8 +330,9 @@ Expected<void> compareGroups(const Problem &problem, size_t output,
                               pointText(first));
   const Owned others = [&](std::span<const int64_t> point) { return !owned(point); };
   if (int64_t written = countUnwritten(tensor, device, first, others, /*written=*/true))
-    result.problems.push_back(std::to_string(written) + " elements outside of all groups were "
-                                                        "written, first " +
+    result.problems.push_back(std::to_string(written) +
+                              " elements outside of all groups were "
+                              "written, first " +
                               pointText(first));
   const pkg::GroupBounds &bounds = *problem.groups;
   const bool contracted = problem.kernel->groups()->contracted();
@@ -347,9 +347,9 @@ Expected<void> compareGroups(const Problem &problem, size_t output,
     if (!reference)
       return reference.takeError();
     comparison.moveTo(group.origins[arg]);
-    auto done = result.sampled ? compareSample(*reference, options, comparison,
-                                               int64_t(bounds.ranges.size()))
-                               : compareAll(*reference, options, comparison);
+    auto done = result.sampled
+                    ? compareSample(*reference, options, comparison, int64_t(bounds.ranges.size()))
+                    : compareAll(*reference, options, comparison);
     if (!done)
       return done;
   }
@@ -363,8 +363,8 @@ void checkStatus(const Problem &problem, std::span<const uint8_t> device, CheckR
   std::memcpy(&got, device.data() + tensor.begin, sizeof(got));
   result.points = 1;
   if (const int64_t expected = problem.groups->firstBad + 1; got != expected)
-    result.problems.push_back("expected the state of the groups to be " +
-                              std::to_string(expected) + ", got " + std::to_string(got));
+    result.problems.push_back("expected the state of the groups to be " + std::to_string(expected) +
+                              ", got " + std::to_string(got));
   result.ok = result.problems.empty();
 }
 
@@ -421,11 +421,11 @@ Tolerance toleranceOf(const Problem &problem, pkg::DType output) {
   return tolerance;
 }
 
-Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
-                                  std::span<const uint8_t> device, const Options &options,
-                                  int64_t multiprocessors) {
+/// A problem's tensors and scalars as the reference takes them.
+static std::vector<pkg::ArgBuffer> buffersOf(const Problem &problem,
+                                             std::vector<std::array<uint8_t, 8>> &scalars) {
   std::vector<pkg::ArgBuffer> args;
-  std::vector<std::array<uint8_t, 8>> scalars(problem.scalars.size());
+  scalars.resize(problem.scalars.size());
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     const TensorData &tensor = problem.tensors[i];
     pkg::ArgBuffer buffer;
@@ -439,8 +439,26 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
     buffer.strides = tensor.strides;
     args.push_back(buffer);
   }
-  pkg::ExprContext sizes{problem.symbols, multiprocessors};
-  auto reference = pkg::Reference::create(*problem.kernel, output, args, sizes);
+  return args;
+}
+
+Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
+                                  std::span<const uint8_t> device, const Options &options,
+                                  int64_t multiprocessors) {
+  return checkOutput(std::span(&problem, 1), 0, output, device, options, multiprocessors);
+}
+
+Expected<CheckResult> checkOutput(std::span<const Problem> ranks, size_t rank, size_t output,
+                                  std::span<const uint8_t> device, const Options &options,
+                                  int64_t multiprocessors) {
+  const Problem &problem = ranks[rank];
+  std::vector<std::vector<pkg::ArgBuffer>> args;
+  std::vector<std::vector<std::array<uint8_t, 8>>> scalars(ranks.size());
+  for (size_t r = 0; r < ranks.size(); ++r)
+    args.push_back(buffersOf(ranks[r], scalars[r]));
+  const std::vector<std::span<const pkg::ArgBuffer>> all(args.begin(), args.end());
+  pkg::ExprContext sizes{problem.symbols, multiprocessors, int64_t(ranks.size())};
+  auto reference = pkg::Reference::create(*problem.kernel, output, all, rank, sizes);
   if (!reference && !problem.groups)
     return reference.takeError();
   const size_t argument = problem.kernel->outputs()->Get(uint32_t(output))->arg();
@@ -472,7 +490,7 @@ Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
     result.problems.push_back(std::to_string(unwritten) + " elements were never written, first " +
                               pointText(first));
   auto done = result.total == 0 ? Expected<void>()
-              : problem.groups  ? compareGroups(problem, output, args, sizes, device, options,
+              : problem.groups  ? compareGroups(problem, output, args[rank], sizes, device, options,
                                                 comparison, result)
               : result.sampled  ? compareSample(*reference, options, comparison)
                                 : compareAll(*reference, options, comparison);
@@ -492,12 +510,12 @@ Expected<CheckResult> checkAgainst(const Problem &problem, size_t index,
   result.total = tensor.elements();
   if (expected.shape != tensor.shape)
     return Error{ErrorCode::InvalidArgument, "expected the reference of " + result.output +
-                                         " to have the shape " + pointText(tensor.shape) +
-                                         ", got " + pointText(expected.shape)};
+                                                 " to have the shape " + pointText(tensor.shape) +
+                                                 ", got " + pointText(expected.shape)};
   const pkg::DType type = tensor.arg->dtype();
   if (!npyConvertible(expected.type, type))
     return Error{ErrorCode::InvalidArgument, "expected the reference of " + result.output +
-                                         " to hold numbers, or the bits of its own type"};
+                                                 " to hold numbers, or the bits of its own type"};
   // Raw bits are of the output's type; numbers keep their precision.
   const bool bits = expected.type == npyTypeFor(type);
   const pkg::DType held = bits ? type : pkg::DType::f64;

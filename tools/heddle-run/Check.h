@@ -41,10 +41,15 @@ struct CheckResult {
 Expected<CheckResult> checkOutput(const Problem &problem, size_t output,
                                   std::span<const uint8_t> device, const Options &options,
                                   int64_t multiprocessors);
+/// The same for one rank of several, whose problems differ in their values only.
+Expected<CheckResult> checkOutput(std::span<const Problem> ranks, size_t rank, size_t output,
+                                  std::span<const uint8_t> device, const Options &options,
+                                  int64_t multiprocessors);
 
 /// Bytes that changed where they must not: around and between the elements of an output, anywhere
 /// in an input. Empty when none did.
-/// Compares tensor `index` with `expected`, which has its shape. The error is one of the command line.
+/// Compares tensor `index` with `expected`, which has its shape. The error is one of the command
+/// line.
 Expected<CheckResult> checkAgainst(const Problem &problem, size_t index,
                                    std::span<const uint8_t> device, const NpyArray &expected,
                                    const Options &options);

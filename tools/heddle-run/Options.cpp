@@ -109,6 +109,19 @@ void addOptions(CLI::App &app, Options &o) {
          "Write what each warp of an emulated device did, waited for and copied, as a trace "
          "for ui.perfetto.dev or chrome://tracing")
       ->type_name("FILE");
+  app.add_option(
+         "-n,--ranks", o.ranks,
+         "Run on so many ranks that talk to each other, each with inputs of its own: on "
+         "cuda:0, cuda:1, ... or on emulated devices that run together. %r in the name of a "
+         "file stands for the rank")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--ranks-per-device", o.ranksPerDevice,
+                 "Put so many ranks on each GPU; left out, as few as the number of GPUs allows")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--timeout", o.timeoutMs,
+                 "The longest that a kernel waits for another rank, in milliseconds")
+      ->check(CLI::Range(1u, 3600000u))
+      ->type_name("MS");
   app.add_flag("--list-devices", o.listDevices, "Print the devices and stop");
   addMap(app, "--size", o.sizes, "A run-time size, e.g. M=300", parseNumber<int64_t>);
   addMap(app, "--strides", o.strides, "Strides of an argument in elements, e.g. A=512,1",
@@ -154,9 +167,10 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", o.threads, "CPU threads for filling and checking")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--stats", o.stats,
-                 "On an emulated device: write instructions, bytes, bank conflicts and waits of each\n"
-                 "role to a file (JSON when its name ends in .json; - is standard output)")
+  app.add_option(
+         "--stats", o.stats,
+         "On an emulated device: write instructions, bytes, bank conflicts and waits of each\n"
+         "role to a file (JSON when its name ends in .json; - is standard output)")
       ->type_name("FILE");
   app.add_flag("--json", o.json, "Print one JSON object");
   app.add_flag("--quiet", o.quiet, "Print no progress");

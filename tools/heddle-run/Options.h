@@ -39,6 +39,9 @@ struct Options {
   std::string device = "cuda:0";
   std::string checks, trace; ///< of an emulated device; empty: as --device says
   bool listDevices = false;
+  int ranks = 0;          ///< 0: one, with a communicator only where the kernel needs it
+  int ranksPerDevice = 0; ///< 0: as few as the devices there are allow
+  uint32_t timeoutMs = 0; ///< of one wait for another rank; 0: the runtime's
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::vector<int64_t>> strides; ///< elements
   std::map<std::string, int64_t> offsets;              ///< elements past an aligned address
@@ -57,7 +60,7 @@ struct Options {
   int variant = 0; ///< 0: any
   int multiprocessors = 0;
   unsigned threads = 0; ///< for filling and checking; 0: all cores
-  std::string stats; ///< file for what the emulator counted; empty: none
+  std::string stats;    ///< file for what the emulator counted; empty: none
   bool json = false, quiet = false;
 };
 

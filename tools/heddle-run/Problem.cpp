@@ -47,6 +47,13 @@ public:
 
 private:
   std::string symbolName(size_t i) const { return kernel.symbols()->Get(uint32_t(i))->str(); }
+  /// The size that is the number of ranks; past the end when there is none.
+  size_t worldSize() const {
+    size_t i = talks(kernel) ? 0 : values.size();
+    while (i < values.size() && symbolName(i) != "world")
+      ++i;
+    return i;
+  }
   Expected<void> checkNames();
   Expected<void> set(size_t symbol, int64_t value, const std::string &from);
   Expected<void> fromCommandLine();
@@ -111,10 +118,14 @@ Expected<void> Resolver::fromCommandLine() {
   std::string names;
   for (size_t i = 0; i < values.size(); ++i)
     names += (i ? ", " : "") + symbolName(i);
+  if (worldSize() < values.size())
+    values[worldSize()] = std::max(options.ranks, 1);
   for (const auto &[name, value] : options.sizes) {
     size_t i = 0;
     while (i < values.size() && symbolName(i) != name)
       ++i;
+    if (i < values.size() && i == worldSize())
+      return usage("--size world: expected the number of ranks to be given by -n");
     if (i == values.size())
       return usage("--size: expected one of the sizes " +
                    (names.empty() ? "(none: all are fixed)" : names) + ", got " + name);
@@ -335,8 +346,19 @@ Expected<Problem> makeProblem(const pkg::Kernel &kernel, const Options &options,
   return Resolver(kernel, options, files).resolve();
 }
 
+bool talks(const pkg::Kernel &kernel) {
+  for (const pkg::Arg *arg : *kernel.args())
+    if (arg->symmetric())
+      return true;
+  for (const pkg::Variant *variant : *kernel.variants())
+    for (const pkg::Param *param : *variant->params())
+      if (param->kind() == pkg::ParamKind::comm || param->kind() == pkg::ParamKind::signals)
+        return true;
+  return false;
+}
+
 void fillInputs(Problem &problem, const Options &options,
-                const std::map<std::string, NpyArray> &files) {
+                const std::map<std::string, NpyArray> &files, unsigned rank) {
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     TensorData &tensor = problem.tensors[i];
     if (!tensor.arg || (tensor.output && !tensor.readBack))
@@ -344,7 +366,7 @@ void fillInputs(Problem &problem, const Options &options,
     auto file = files.find(tensor.arg->name()->str());
     const NpyArray *array = file == files.end() ? nullptr : &file->second;
     std::vector<int64_t> fileStrides = array ? array->strides() : std::vector<int64_t>();
-    uint64_t base = hash(options.seed * 1000003 + i);
+    uint64_t base = hash(options.seed * 1000003 + i) + rank * 0xd1342543de82ef95ull;
     bool integral = tensor.arg->dtype() >= pkg::DType::i8 && tensor.arg->dtype() <= pkg::DType::i64;
     Random random = integral ? Random::Integers : options.random;
     parallel(tensor.elements(), options.threads, [&](int64_t begin, int64_t end) {

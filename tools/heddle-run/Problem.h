@@ -53,9 +53,12 @@ struct Problem {
 Expected<Problem> makeProblem(const pkg::Kernel &kernel, const Options &options,
                               const std::map<std::string, NpyArray> &files);
 /// Fills inputs from files and from random numbers. The same seed gives the same values
-/// whatever the number of threads.
+/// whatever the number of threads; each rank has values of its own.
 void fillInputs(Problem &problem, const Options &options,
-                const std::map<std::string, NpyArray> &files);
+                const std::map<std::string, NpyArray> &files, unsigned rank = 0);
+
+/// Whether a kernel takes part in a communicator.
+bool talks(const pkg::Kernel &kernel);
 
 /// Runs body(begin, end) over [0, count) on several threads (0: one a core).
 void parallel(int64_t count, unsigned threads, const std::function<void(int64_t, int64_t)> &body);

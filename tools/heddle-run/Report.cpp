@@ -53,6 +53,10 @@ Json reportJson(const Report &report) {
             {"device", deviceJson(report.device)},
             {"variant", report.variant},
             {"variant_description", report.variantDescription}};
+  if (!report.transport.empty()) {
+    json["ranks"] = std::max(report.ranks, 1);
+    json["transport"] = report.transport;
+  }
   for (size_t i = 0; i < report.problem->symbols.size(); ++i)
     json["sizes"][report.problem->kernel->symbols()->Get(uint32_t(i))->str()] =
         report.problem->symbols[i];
@@ -120,6 +124,8 @@ void printReport(const Report &report, bool json) {
   std::printf("%s on %s (%s):%s\n", report.problem->kernel->name()->c_str(), report.device.name,
               report.device.description, shapes.c_str());
   std::printf("variant %d: %s\n", report.variant, report.variantDescription.c_str());
+  if (!report.transport.empty())
+    std::printf("ranks: %d, %s\n", std::max(report.ranks, 1), report.transport.c_str());
   for (const CheckResult &check : report.checks)
     printCheck(check);
   for (const std::string &what : report.outside)

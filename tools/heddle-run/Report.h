@@ -22,6 +22,8 @@ struct Report {
   heddle_device_info device = {};
   int32_t variant = 0;
   std::string variantDescription;
+  int ranks = 0;         ///< 0: no ranks were asked for
+  std::string transport; ///< how they reach each other; empty: there is no communicator
   std::vector<CheckResult> checks;
   std::vector<std::string> outside; ///< writes where none may be
   std::optional<Timing> timing;

@@ -13,14 +13,6 @@ namespace heddle::run {
 
 namespace {
 
-heddle_launch_options launchOptions(const Options &options, heddle_stream stream) {
-  heddle_launch_options launch = {};
-  launch.stream = stream;
-  launch.variant = options.variant;
-  launch.multiprocessors = options.multiprocessors;
-  return launch;
-}
-
 /// Caches are left cold by walking over this many times their size.
 constexpr uint64_t rotation = 3;
 constexpr int maxCopies = 64;
@@ -43,6 +35,7 @@ Failure failureOf(const Status &status) {
   case HEDDLE_OUT_OF_RANGE:
   case HEDDLE_NO_VARIANT:
     return {ExitRefused, status.text()};
+  case HEDDLE_COMM_MISMATCH:
   case HEDDLE_INVALID_ARGUMENT:
   case HEDDLE_IO_ERROR:
     return {ExitUsage, status.text()};
@@ -56,8 +49,26 @@ Failure failureOf(Error error) {
   return {package ? ExitPackage : ExitUsage, std::move(error.message)};
 }
 
-Failure Session::open(const Options &options) {
-  auto opened = Device::open(options.device);
+heddle_launch_options Session::launchOptions(const Options &options) const {
+  heddle_launch_options launch = {};
+  launch.stream = stream ? heddle_stream(*stream) : nullptr;
+  launch.variant = options.variant;
+  launch.multiprocessors = options.multiprocessors;
+  launch.comm = comm ? comm->handle() : nullptr;
+  return launch;
+}
+
+Failure Session::join(Comm rank) {
+  auto made = dev->createStream();
+  if (!made)
+    return failureOf(made.status());
+  stream = std::move(*made);
+  comm = std::move(rank);
+  return {};
+}
+
+Failure Session::open(const std::string &device) {
+  auto opened = Device::open(device);
   if (!opened)
     return failureOf(opened.status());
   dev = std::move(*opened);
@@ -92,17 +103,35 @@ Failure Session::allocate(const Problem &problem, Buffers &to) {
       to.emplace_back();
       continue;
     }
-    auto buffer = dev->alloc(tensor.host.size());
-    if (!buffer)
-      return failureOf(buffer.status());
-    to.push_back(std::move(*buffer));
-    if (Status status = to.back().upload(tensor.host.data(), tensor.host.size()); !status)
+    Place place;
+    place.bytes = tensor.host.size();
+    if (comm && tensor.arg->symmetric()) {
+      auto memory = comm->alloc(place.bytes);
+      if (!memory)
+        return failureOf(memory.status());
+      place.data = *memory;
+    } else {
+      auto buffer = dev->alloc(place.bytes);
+      if (!buffer)
+        return failureOf(buffer.status());
+      place.own = std::move(*buffer);
+      place.data = place.own.data();
+    }
+    if (Status status =
+            heddle_copy(dev->handle(), place.data, tensor.host.data(), place.bytes, nullptr);
+        !status)
       return failureOf(status);
+    to.push_back(std::move(place));
   }
   return {};
 }
 
-Failure Session::upload(const Problem &problem) { return allocate(problem, buffers); }
+Failure Session::upload(const Problem &problem) {
+  if (Failure failure = allocate(problem, buffers))
+    return failure;
+  // Ranks launch on a stream that does not wait for the copies.
+  return comm ? failureOf(dev->sync()) : Failure();
+}
 
 std::vector<Argument> Session::arguments(const Problem &problem, const Buffers &from) const {
   std::vector<Argument> arguments;
@@ -112,27 +141,36 @@ std::vector<Argument> Session::arguments(const Problem &problem, const Buffers &
       arguments.emplace_back(problem.scalars[i]);
     else
       arguments.emplace_back(Tensor{static_cast<heddle_dtype>(tensor.arg->dtype()),
-                                    static_cast<uint8_t *>(from[i].data()) + tensor.begin,
+                                    static_cast<uint8_t *>(from[i].data) + tensor.begin,
                                     tensor.shape, tensor.strides});
   }
   return arguments;
 }
 
 Failure Session::run(const Problem &problem, const Options &options) {
+  if (Failure failure = launch(problem, options))
+    return failure;
+  return wait();
+}
+
+Failure Session::launch(const Problem &problem, const Options &options) {
   std::vector<Argument> args = arguments(problem, buffers);
-  heddle_launch_options launch = launchOptions(options, nullptr);
+  heddle_launch_options launch = launchOptions(options);
   launch.check_pointers = 1;
   if (Status status = kernel->check(args, launch, &chosen); !status)
     return failureOf(status);
-  Status status = kernel->launch(args, launch);
-  if (status)
-    status = dev->sync();
-  return failureOf(status);
+  return failureOf(kernel->launch(args, launch));
 }
 
+Failure Session::wait() { return failureOf(dev->sync()); }
+
 Failure Session::download(size_t tensor, std::vector<uint8_t> &bytes) {
-  bytes.resize(buffers[tensor].size());
-  return failureOf(buffers[tensor].download(bytes.data(), bytes.size()));
+  const Place &place = buffers[tensor];
+  bytes.resize(place.bytes);
+  Status status = heddle_copy(dev->handle(), bytes.data(), place.data, place.bytes, nullptr);
+  if (status)
+    status = heddle_stream_sync(dev->handle(), nullptr);
+  return failureOf(status);
 }
 
 Failure Session::time(const Problem &problem, const Options &options, Timing &timing) {
@@ -153,7 +191,8 @@ Failure Session::time(const Problem &problem, const Options &options, Timing &ti
   if (Status status = dev->sync(); !status)
     return failureOf(status);
 
-  heddle_launch_options launch = launchOptions(options, *stream);
+  heddle_launch_options launch = launchOptions(options);
+  launch.stream = *stream;
   size_t turn = 0;
   auto launchNext = [&] { return kernel->launch(args[turn++ % args.size()], launch); };
   // Warm up: code, caches and clocks.
@@ -213,6 +252,55 @@ Failure Session::time(const Problem &problem, const Options &options, Timing &ti
   timing.minUs = times.front();
   timing.medianUs = times[times.size() / 2];
   timing.backToBackUs = *total * 1000.0 / options.timeRuns;
+  return {};
+}
+
+Failure Session::timeRank(const Problem &problem, const Options &options,
+                          std::vector<double> &microseconds, double &backToBack) {
+  const std::vector<Argument> args = arguments(problem, buffers);
+  const heddle_launch_options launch = launchOptions(options);
+  std::vector<Event> events;
+  for (int i = 0; i < 2 * options.timeRuns + 2; ++i) {
+    auto event = dev->createEvent();
+    if (!event)
+      return failureOf(event.status());
+    events.push_back(std::move(*event));
+  }
+  // As many on every rank: launches are collective.
+  const int warmUps = info.emulated ? 1 : 20;
+  Status status;
+  for (int i = 0; i < warmUps && status; ++i)
+    status = kernel->launch(args, launch);
+  if (status)
+    status = stream->sync();
+  for (int i = 0; i < options.timeRuns && status; ++i) {
+    status = events[size_t(2 * i)].record(*stream);
+    if (status)
+      status = kernel->launch(args, launch);
+    if (status)
+      status = events[size_t(2 * i + 1)].record(*stream);
+  }
+  Event &first = events[events.size() - 2], &last = events.back();
+  if (status)
+    status = first.record(*stream);
+  for (int i = 0; i < options.timeRuns && status; ++i)
+    status = kernel->launch(args, launch);
+  if (status)
+    status = last.record(*stream);
+  if (status)
+    status = stream->sync();
+  for (int i = 0; i < options.timeRuns && status; ++i) {
+    auto elapsed = events[size_t(2 * i + 1)].since(events[size_t(2 * i)]);
+    if (!elapsed)
+      return failureOf(elapsed.status());
+    microseconds.push_back(*elapsed * 1000.0);
+  }
+  if (!status)
+    return failureOf(status);
+  auto total = last.since(first);
+  if (!total)
+    return failureOf(total.status());
+  backToBack = *total * 1000.0 / options.timeRuns;
   return {};
 }
 

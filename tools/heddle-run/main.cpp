@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Groups.h"
+#include "Ranks.h"
 #include "Report.h"
 #include "heddle/Package/Select.h"
 #include <algorithm>
@@ -16,11 +17,11 @@
 using namespace heddle;
 using namespace heddle::run;
 
-/// Reads the files of --input or --reference.
-static Failure readFiles(const std::map<std::string, std::string> &paths,
+/// Reads the files of --input or --reference for a rank.
+static Failure readFiles(const std::map<std::string, std::string> &paths, size_t rank,
                          std::map<std::string, NpyArray> &files) {
   for (const auto &[name, path] : paths) {
-    auto array = readNpy(path);
+    auto array = readNpy(fileOfRank(path, rank));
     if (!array)
       return {ExitUsage, array.takeError().message};
     files.emplace(name, std::move(*array));
@@ -49,10 +50,12 @@ static Failure writeOutput(const TensorData &tensor, std::span<const uint8_t> de
   return {};
 }
 
-/// Downloads every tensor; compares, looks for stray writes, writes files.
-static Failure collect(const Problem &problem, const Options &options,
+/// Downloads every tensor of a rank; compares, looks for stray writes, writes files.
+static Failure collect(std::span<const Problem> problems, size_t rank, const Options &options,
                        const std::map<std::string, NpyArray> &references, Session &session,
                        Report &report) {
+  const Problem &problem = problems[rank];
+  const std::string suffix = options.ranks ? " of rank " + std::to_string(rank) : "";
   std::vector<std::vector<uint8_t>> device(problem.tensors.size());
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     const TensorData &tensor = problem.tensors[i];
@@ -62,9 +65,10 @@ static Failure collect(const Problem &problem, const Options &options,
       return failure;
     if (options.check != CheckMode::None)
       if (std::string outside = changedOutside(tensor, device[i]); !outside.empty())
-        report.outside.push_back(std::move(outside));
+        report.outside.push_back(outside + suffix);
     if (auto path = options.outputs.find(tensor.arg->name()->str()); path != options.outputs.end())
-      if (Failure failure = writeOutput(tensor, device[i], path->second, options.widen))
+      if (Failure failure =
+              writeOutput(tensor, device[i], fileOfRank(path->second, rank), options.widen))
         return failure;
   }
   if (options.check == CheckMode::None)
@@ -77,6 +81,7 @@ static Failure collect(const Problem &problem, const Options &options,
     auto check = checkAgainst(problem, i, device[i], file->second, options);
     if (!check)
       return {ExitUsage, check.takeError().message};
+    check->output += suffix;
     report.checks.push_back(std::move(*check));
   }
   if (!references.empty())
@@ -86,14 +91,17 @@ static Failure collect(const Problem &problem, const Options &options,
                        problem.kernel->name()->str() + " to check the results against";
     if (options.check == CheckMode::Full || options.check == CheckMode::Sampled)
       return {ExitPackage, what};
-    std::fprintf(stderr, "heddle-run: not checked: %s\n", what.c_str());
+    if (rank == 0)
+      std::fprintf(stderr, "heddle-run: not checked: %s\n", what.c_str());
     return {};
   }
   for (uint32_t i = 0; i < problem.kernel->outputs()->size(); ++i) {
     uint32_t arg = problem.kernel->outputs()->Get(i)->arg();
-    auto check = checkOutput(problem, i, device[arg], options, report.device.multiprocessors);
+    auto check =
+        checkOutput(problems, rank, i, device[arg], options, report.device.multiprocessors);
     if (!check)
       return {ExitPackage, check.takeError().message};
+    check->output += suffix;
     report.checks.push_back(std::move(*check));
   }
   return {};
@@ -101,11 +109,45 @@ static Failure collect(const Problem &problem, const Options &options,
 
 static void measure(const Problem &problem, Report &report, int64_t multiprocessors) {
   if (problem.kernel->flops())
-    if (auto flops = pkg::evaluateExpr(problem.kernel->flops(), {problem.symbols, multiprocessors}))
+    if (auto flops =
+            pkg::evaluateExpr(problem.kernel->flops(), {problem.symbols, multiprocessors,
+                                                        int64_t(std::max(report.ranks, 1))}))
       report.operations = double(*flops) * usedOperations(problem);
   for (size_t i = 0; i < problem.tensors.size(); ++i)
     if (const TensorData &tensor = problem.tensors[i]; tensor.arg)
       report.bytes += double(tensor.elements()) * tensor.elementBytes() * usedBytes(problem, i);
+}
+
+/// Each rank writes a file of its own.
+static Failure checkOutputFiles(const Options &options) {
+  for (const auto &[name, path] : options.outputs)
+    if (options.ranks > 1 && path.find("%r") == std::string::npos)
+      return {ExitUsage,
+              "--output " + name + ": expected %r for the rank in the name, got '" + path + "'"};
+  return {};
+}
+
+static Failure checkReferences(const Problem &problem,
+                               const std::map<std::string, NpyArray> &references) {
+  for (const auto &[name, array] : references)
+    if (std::none_of(problem.tensors.begin(), problem.tensors.end(), [&](const TensorData &t) {
+          return t.arg && t.output && t.arg->name()->str() == name;
+        }))
+      return {ExitUsage, "expected --reference to name an output, got '" + name + "'"};
+  return {};
+}
+
+/// Sizes that the kernel never takes are refused before gigabytes are filled; empty ones launch
+/// nothing.
+static Failure checkSizes(const Problem &problem, int64_t world) {
+  if (std::find(problem.symbols.begin(), problem.symbols.end(), 0) != problem.symbols.end())
+    return {};
+  std::vector<uint64_t> addresses(problem.kernel->args()->size()); // nothing is placed yet
+  if (auto taken =
+          pkg::checkKernelConstraints(*problem.kernel, {{problem.symbols, 1, world}, addresses});
+      !taken)
+    return {ExitRefused, taken.takeError().message};
+  return {};
 }
 
 static Failure runAll(const Options &options) {
@@ -121,53 +163,61 @@ static Failure runAll(const Options &options) {
     return {ExitUsage, "expected --kernel to be one of " + package->kernelNames() + ", got '" +
                            options.kernel + "'"};
 
-  std::map<std::string, NpyArray> files, references;
-  if (Failure failure = readFiles(options.inputs, files))
+  const size_t world = size_t(std::max(options.ranks, 1));
+  if (Failure failure = checkOutputFiles(options))
     return failure;
-  if (Failure failure = readFiles(options.references, references))
-    return failure;
-  Session session;
-  if (Failure failure = session.open(options))
-    return failure;
-  auto problem = makeProblem(*kernel, options, files);
-  if (!problem)
-    return {ExitUsage, problem.takeError().message};
-  for (const auto &[name, array] : references)
-    if (std::none_of(problem->tensors.begin(), problem->tensors.end(), [&](const TensorData &t) {
-          return t.arg && t.output && t.arg->name()->str() == name;
-        }))
-      return {ExitUsage, "expected --reference to name an output, got '" + name + "'"};
-  // Sizes that the kernel never takes are refused before gigabytes are filled; empty ones launch
-  // nothing.
-  if (std::find(problem->symbols.begin(), problem->symbols.end(), 0) == problem->symbols.end()) {
-    std::vector<uint64_t> addresses(kernel->args()->size()); // nothing is placed yet
-    if (auto taken = pkg::checkKernelConstraints(*kernel, {{problem->symbols, 1}, addresses});
-        !taken)
-      return {ExitRefused, taken.takeError().message};
+  std::vector<std::map<std::string, NpyArray>> files(world), references(world);
+  for (size_t r = 0; r < world; ++r) {
+    if (Failure failure = readFiles(options.inputs, r, files[r]))
+      return failure;
+    if (Failure failure = readFiles(options.references, r, references[r]))
+      return failure;
   }
-  fillInputs(*problem, options, files);
-  const bool groupsFromFile =
-      kernel->groups() && files.count(kernel->args()->Get(kernel->groups()->arg())->name()->str());
-  if (auto filled = fillGroups(*problem, options, groupsFromFile); !filled)
-    return {ExitUsage, filled.takeError().message};
-  if (Failure failure = session.load(*package, options))
+  Ranks ranks;
+  if (Failure failure = ranks.open(options))
     return failure;
-  if (Failure failure = session.upload(*problem))
+  std::vector<Problem> problems;
+  for (size_t r = 0; r < world; ++r) {
+    auto problem = makeProblem(*kernel, options, files[r]);
+    if (!problem)
+      return {ExitUsage, problem.takeError().message};
+    problems.push_back(std::move(*problem));
+  }
+  if (Failure failure = checkReferences(problems[0], references[0]))
     return failure;
-  if (Failure failure = session.run(*problem, options))
+  if (Failure failure = checkSizes(problems[0], int64_t(world)))
+    return failure;
+  for (size_t r = 0; r < world; ++r) {
+    fillInputs(problems[r], options, files[r], unsigned(r));
+    const bool groupsFromFile =
+        kernel->groups() &&
+        files[r].count(kernel->args()->Get(kernel->groups()->arg())->name()->str());
+    if (auto filled = fillGroups(problems[r], options, groupsFromFile); !filled)
+      return {ExitUsage, filled.takeError().message};
+  }
+  if (Failure failure = ranks.load(*package, options))
+    return failure;
+  if (Failure failure = ranks.upload(problems, options))
+    return failure;
+  if (Failure failure = ranks.run(problems, options))
     return failure;
 
   Report report;
-  report.problem = &*problem;
-  report.device = session.device();
-  report.variant = session.variant();
-  report.variantDescription = session.variantDescription();
-  measure(*problem, report, session.device().multiprocessors);
-  if (Failure failure = collect(*problem, options, references, session, report))
-    return failure;
+  report.problem = &problems[0];
+  report.ranks = options.ranks;
+  report.device = ranks[0].device();
+  report.variant = ranks[0].variant();
+  report.variantDescription = ranks[0].variantDescription();
+  if (ranks.joined())
+    if (auto info = ranks[0].rank()->info())
+      report.transport = info->transport;
+  measure(problems[0], report, report.device.multiprocessors);
+  for (size_t r = 0; r < world; ++r)
+    if (Failure failure = collect(problems, r, options, references[r], ranks[r], report))
+      return failure;
   if (options.timeRuns && report.variant) {
     Timing timing;
-    if (Failure failure = session.time(*problem, options, timing))
+    if (Failure failure = ranks.time(problems, options, timing))
       return failure;
     report.timing = timing;
   }

@@ -61,7 +61,9 @@ typedef enum heddle_code {
   HEDDLE_IO_ERROR = 11,          /* reading a file failed */
   HEDDLE_DEVICE_ERROR = 12,      /* the driver refused a call */
   HEDDLE_DEVICE_LOST = 13,       /* earlier work failed on the device; it cannot be used by this process any more */
-  HEDDLE_INTERNAL = 14           /* a defect of the runtime */
+  HEDDLE_INTERNAL = 14,          /* a defect of the runtime */
+  HEDDLE_COMM_FAILED = 15,       /* another rank did not come in time, failed, or gave up */
+  HEDDLE_COMM_MISMATCH = 16      /* ranks called different things, or are set up differently */
 } heddle_code;
 
 /* All accept NULL (success). The strings live as long as the status. */
@@ -197,6 +199,61 @@ HEDDLE_API size_t heddle_kernel_variant_count(heddle_kernel kernel);
 /* One line about a form: target, cubin or ptx, schedule. NULL when out of range. */
 HEDDLE_API const char *heddle_kernel_variant_description(heddle_kernel kernel, size_t variant);
 
+/* ---- Communicators ---------------------------------------------------------------
+ *
+ * A communicator joins ranks, numbered from 0, whose kernels address each other's memory.
+ * Each rank has a symmetric heap: what is allocated there lies at the same offset on every
+ * rank. A handle is one rank's. "Collective" calls (allocations, frees, launches that name
+ * the communicator) must come in the same order, with the same sizes, on every rank; the
+ * first call that differs fails with HEDDLE_COMM_MISMATCH. They do not wait for the other
+ * ranks. docs/communication.md tells more. */
+
+typedef struct heddle_comm_object *heddle_comm;
+
+/* Zero-initialise, then set what is needed. */
+typedef struct heddle_comm_options {
+  uint64_t heap_bytes;   /* of each rank, for heddle_comm_alloc; 0: 256 MiB (emulated: 32 MiB) */
+  uint64_t signal_bytes; /* of each rank, for the counters of kernels, beside the heap; 0: 4 MiB */
+  uint32_t timeout_ms;   /* the longest that a kernel waits for another rank at once; 0: 30000 */
+  uint32_t reserved;
+} heddle_comm_options;
+
+typedef struct heddle_comm_info {
+  int32_t rank, world;
+  void *heap;            /* where heddle_comm_alloc takes from, on this rank */
+  uint64_t heap_bytes, heap_used;
+  uint32_t timeout_ms;
+  uint32_t reserved;
+  char transport[128];   /* how the ranks reach each other, for people */
+} heddle_comm_info;
+
+/* All ranks in this process: rank i runs on devices[i]. Several ranks may share a GPU, each
+ * with a stream of its own; emulated devices are one a rank, of one group. Fails with
+ * HEDDLE_UNAVAILABLE, and why, when devices cannot address each other's memory. `options`
+ * may be NULL. Writes `count` handles to `comms`. */
+HEDDLE_API heddle_status heddle_comm_create_local(const heddle_device *devices, size_t count,
+                                                  const heddle_comm_options *options, heddle_comm *comms);
+/* Kernels that use it must have ended, on every rank. Its memory goes with the last rank's
+ * handle of this process. */
+HEDDLE_API void heddle_comm_destroy(heddle_comm comm);
+HEDDLE_API heddle_status heddle_comm_properties(heddle_comm comm, heddle_comm_info *info);
+/* Symmetric memory, 256-byte aligned, zeroed at first; 0 bytes give NULL. Collective. When
+ * the heap is too small the message tells how large it must be. */
+HEDDLE_API heddle_status heddle_comm_alloc(heddle_comm comm, uint64_t bytes, void **pointer);
+/* Collective. No kernel of any rank may still use the memory. NULL is no call. */
+HEDDLE_API heddle_status heddle_comm_free(heddle_comm comm, void *pointer);
+/* The address, on this rank's device, of the same symmetric memory on another rank. */
+HEDDLE_API heddle_status heddle_comm_peer(heddle_comm comm, const void *pointer, int32_t rank, void **there);
+/* Whether anything has failed: a kernel here whose wait ran into its deadline (HEDDLE_COMM_FAILED
+ * names rank, kernel, role, channel, peer and counters), or a communicator that some rank gave up.
+ * Does not wait: call it after a sync. A failed communicator stays so; its kernels end by themselves,
+ * then it is destroyed and, with the ranks that are left, made anew. A failure found here stops the
+ * kernels of all ranks. */
+HEDDLE_API heddle_status heddle_comm_check(heddle_comm comm);
+/* Gives the communicator up: kernels of all ranks that wait for each other end, and later
+ * calls on every rank tell `reason` (may be NULL). */
+HEDDLE_API heddle_status heddle_comm_abort(heddle_comm comm, const char *reason);
+
 /* ---- Launch ---------------------------------------------------------------------- */
 
 /* One argument of a launch. A tensor states what is in memory; the runtime compares it
@@ -217,6 +274,7 @@ typedef struct heddle_launch_options {
   int32_t multiprocessors;  /* how many the launch may use; 0: all */
   int32_t check_pointers;   /* 1: ask the driver whether each tensor lies inside an allocation */
   int32_t reserved;
+  heddle_comm comm;         /* for kernels that talk to other ranks (collective); else NULL */
 } heddle_launch_options;
 
 /* Launches a kernel, ordered in the stream, and returns without waiting. Types, ranks,

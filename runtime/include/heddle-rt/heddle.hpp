@@ -332,6 +332,59 @@ private:
   std::shared_ptr<heddle_device_object> device;
 };
 
+/// One rank of a communicator, with what was allocated through it alive as long as the object.
+/// Move-only.
+class Comm {
+public:
+  /// All ranks in this process: rank i on devices[i].
+  static Result<std::vector<Comm>> createLocal(const std::vector<Device> &devices,
+                                               const heddle_comm_options &options = {}) {
+    std::vector<heddle_device> handles;
+    for (const Device &device : devices)
+      handles.push_back(device.handle());
+    std::vector<heddle_comm> raw(devices.size());
+    if (Status status =
+            heddle_comm_create_local(handles.data(), handles.size(), &options, raw.data());
+        !status)
+      return status;
+    std::vector<Comm> made(devices.size());
+    for (size_t i = 0; i < raw.size(); ++i)
+      made[i].comm.reset(raw[i]);
+    return made;
+  }
+  Result<heddle_comm_info> info() const {
+    heddle_comm_info info;
+    if (Status status = heddle_comm_properties(comm.get(), &info); !status)
+      return status;
+    return info;
+  }
+  /// Symmetric memory; collective. It goes with the communicator, or by `free`, also collective.
+  Result<void *> alloc(uint64_t bytes) const {
+    void *pointer = nullptr;
+    if (Status status = heddle_comm_alloc(comm.get(), bytes, &pointer); !status)
+      return status;
+    return pointer;
+  }
+  Status free(void *pointer) const { return heddle_comm_free(comm.get(), pointer); }
+  Result<void *> peer(const void *pointer, int rank) const {
+    void *there = nullptr;
+    if (Status status = heddle_comm_peer(comm.get(), pointer, rank, &there); !status)
+      return status;
+    return there;
+  }
+  Status check() const { return heddle_comm_check(comm.get()); }
+  Status abort(const std::string &reason) const {
+    return heddle_comm_abort(comm.get(), reason.c_str());
+  }
+  heddle_comm handle() const { return comm.get(); }
+
+private:
+  struct Destroy {
+    void operator()(heddle_comm_object *comm) const { heddle_comm_destroy(comm); }
+  };
+  std::unique_ptr<heddle_comm_object, Destroy> comm;
+};
+
 } // namespace heddle
 
 #endif // HEDDLE_RT_HEDDLE_HPP

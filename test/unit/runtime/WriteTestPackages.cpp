@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TestPackages.h"
+#include "comm/GatherPackage.h"
 #include "heddle/Package/Writer.h"
 #include <cstdio>
 
@@ -36,6 +37,8 @@ int main(int argc, char **argv) {
   pkg::PackageT other = vectorAddPackage();
   other.images[0]->target = other.kernels[0]->variants[0]->target = "sm_120a";
   bool done = write(vectorAddPackage(), folder + "/vector_add.hdl") &&
-              write(wrong, folder + "/wrong.hdl") && write(other, folder + "/other_gpu.hdl");
+              write(wrong, folder + "/wrong.hdl") && write(other, folder + "/other_gpu.hdl") &&
+              write(gatherPackage(), folder + "/all_gather.hdl") &&
+              write(gatherPackage(GatherDefect::NoCredit), folder + "/no_credit.hdl");
   return done ? 0 : 1;
 }
