@@ -143,6 +143,8 @@ static std::unique_ptr<pkg::VariantT> readVariant(ManifestReader &read, Dictiona
     variant->roles.push_back(readRole(read, role));
   if (read.has(manifest, "schedule"))
     variant->schedule = readSchedule(read.text(manifest, "schedule"));
+  if (auto overlaps = dyn_cast_or_null<BoolAttr>(manifest.get("overlaps")))
+    variant->overlaps = overlaps.getValue();
   if (Attribute resident = manifest.get("resident_ctas"))
     variant->resident_ctas = read.expr(resident, "resident_ctas");
   if (Attribute bytes = manifest.get("signal_bytes"))

@@ -201,10 +201,19 @@ static Result checkStore(const Schedule &s, const GemmProblem &p, const Target &
   if (s.storeStages < 1 || s.storeStages > 8)
     return reject("store-path", "expected 1 to 8 store stages for store=bulk, got {}",
                   s.storeStages);
-  if (s.tileN % stagingColumns(p) != 0)
+  if (s.swap) {
+    // A slot's rows of the result are cut into panels.
+    if (const int64_t unit = panelBytes / bytesOf(p.out); s.tileM % unit != 0)
+      return reject("store-path",
+                    "expected tile M to be a multiple of {} with swap, the columns of {} in {} "
+                    "bytes, got {}",
+                    unit, dtypeName(p.out), panelBytes, s.tileM);
+    return {};
+  }
+  if (s.tileN % stagingColumns(s, p) != 0)
     return reject("store-path",
                   "expected tile N to be a multiple of {}, the columns of {} in {} bytes, got {}",
-                  stagingColumns(p), dtypeName(p.out), panelBytes, s.tileN);
+                  stagingColumns(s, p), dtypeName(p.out), panelBytes, s.tileN);
   return {};
 }
 
@@ -353,7 +362,8 @@ static Result checkShared(const Schedule &s, const GemmProblem &p, const Target 
   return {};
 }
 
-std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const Target &t) {
+std::optional<Rejection> check(const Schedule &s, const GemmProblem &problem, const Target &t) {
+  const GemmProblem p = tileView(s, problem);
   if (Result r = checkTypes(p, t))
     return r;
   if (Result r = checkTile(s, t))

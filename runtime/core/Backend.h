@@ -75,6 +75,7 @@ struct EntryDesc {
   unsigned sharedBytes = 0;    ///< dynamic
   unsigned registers = 0;      ///< a thread at launch; 0: unknown
   bool mustBeResident = false; ///< all its CTAs wait for each other: launch co-resident
+  bool overlaps = false;       ///< waits by itself for the launch ahead (griddepcontrol)
   std::vector<ParamDesc> params;
   uint32_t paramBytes = 0;
   std::vector<RoleDesc> roles; ///< may be empty
@@ -82,9 +83,10 @@ struct EntryDesc {
 
 struct LaunchDesc {
   std::array<unsigned, 3> grid{1, 1, 1};
+  bool overlap = false; ///< may begin while the launch ahead of it in the stream ends
   /// paramBytes bytes, 64-byte aligned, laid out by EntryDesc::params; valid only
   /// during the call.
-  std::span<const std::byte> params;
+  std::span<const std::byte> params = {};
 };
 
 /// A tensor map before encoding; innermost dimension first, as in the hardware.

@@ -37,7 +37,7 @@ public:
 
   /// Fails when the form does not take the arguments.
   Status build();
-  Status submit(Stream stream);
+  Status submit(const heddle_launch_options &options);
 
 private:
   Status evaluate(const pkg::Expr *expr, std::string_view what, int64_t &value) const;
@@ -208,8 +208,10 @@ Status Plan::build() {
   return {};
 }
 
-Status Plan::submit(Stream stream) {
-  return device.launch(*loaded.entry, {grid, std::span(params, loaded.desc.paramBytes)}, stream);
+Status Plan::submit(const heddle_launch_options &options) {
+  bool overlap = loaded.desc.overlaps && !options.in_order;
+  return device.launch(*loaded.entry, {grid, overlap, std::span(params, loaded.desc.paramBytes)},
+                       options.stream);
 }
 
 /// Errors of the device end the search for a form; errors about the arguments go on.
@@ -268,7 +270,7 @@ Status tryVariants(LoadedKernel &kernel, const heddle_launch_options &options,
     Status status = plan.build();
     if (status) {
       if (submit)
-        if (Status launched = plan.submit(options.stream); !launched)
+        if (Status launched = plan.submit(options); !launched)
           return launched;
       chosen = int32_t(i) + 1;
       return {};

@@ -52,6 +52,7 @@ EntryDesc describeEntry(const pkg::Kernel &kernel, const pkg::Variant &variant) 
     desc.cluster[i] = variant.cluster()->Get(i);
   }
   desc.sharedBytes = variant.shared_bytes();
+  desc.overlaps = variant.overlaps();
   desc.mustBeResident = variant.resident_ctas() != nullptr;
   for (const pkg::Param *param : *variant.params()) {
     Layout layout = layoutOf(param->kind());

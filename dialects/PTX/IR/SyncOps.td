@@ -68,6 +68,15 @@ def PTX_MBarrierExpectMoreOp : PTX_TextOp<"mbarrier_expect_tx",
   let arguments = (ins I32:$barrier, I32:$bytes);
   let assemblyFormat = "$barrier `,` $bytes attr-dict";
 }
+def PTX_GridDependencyWaitOp : PTX_TextOp<"grid_dependency_wait", "griddepcontrol.wait;"> {
+  let summary = "wait until the launches ahead of this one are over and what they wrote is visible";
+  let description = [{ At once where the launch did not begin before they ended. }];
+  let assemblyFormat = "attr-dict";
+}
+def PTX_LaunchDependentsOp : PTX_TextOp<"launch_dependents", "griddepcontrol.launch_dependents;"> {
+  let summary = "the next launch may begin as soon as all CTAs have said so";
+  let assemblyFormat = "attr-dict";
+}
 def PTX_MBarrierInitOp : PTX_TextOp<"mbarrier_init", "mbarrier.init.shared.b64 [$0], $1;"> {
   let summary = "make a barrier that completes a phase after `count` arrivals";
   let arguments = (ins I32:$barrier, I32:$count);

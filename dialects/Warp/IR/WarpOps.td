@@ -425,6 +425,7 @@ def Warp_StoreOp : Warp_Op<"store", [AttrSizedOperandSegments]> {
     Offsets as in `warp.copy`. The region gets an accumulator element and its row
     and column in the memref and yields the element to store. What lies outside the
     memref, or in a row from `before` on, is not stored.
+    With `transposed` the accumulator's rows are the memref's last dimension.
     ```mlir
     warp.store %acc to %D[%b, %row, %col] : !warp.acc<128x256xf32>, memref<?x?x?xbf16> {
     ^bb0(%x: f32, %i: index, %j: index):
@@ -433,9 +434,9 @@ def Warp_StoreOp : Warp_Op<"store", [AttrSizedOperandSegments]> {
     }
     ```
   }];
-  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets, Optional<Index>:$end);
+  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets, Optional<Index>:$end, UnitAttr:$transposed);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` (`before` $end^)? attr-dict `:` type($acc) `,` type($memory) $body";
+  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` (`before` $end^)? (`transposed` $transposed^)? attr-dict `:` type($acc) `,` type($memory) $body";
   let hasVerifier = 1;
 }
 

@@ -99,6 +99,17 @@ void KernelLowering::prologue() {
   e.make<NVVM::BarrierOp>();
   advanceEpoch();
   family->afterBarrier(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+  if (overlaps()) {
+    // All CTAs of the grid run or have run by the time the next launch begins, so that it cannot
+    // keep them from a multiprocessor.
+    e.make<ptx::LaunchDependentsOp>();
+    e.make<ptx::GridDependencyWaitOp>();
+  }
+}
+
+bool KernelLowering::overlaps() {
+  return target.has(target::Feature::GridDepControl) && kernel.getSchedule() &&
+         kernel.getSchedule()->getPdl();
 }
 
 /// Barriers of other CTAs are there only after all have met.

@@ -196,6 +196,8 @@ private:
   // KernelLowering.cpp
   void prologue();
   void clusterPlace();
+  /// Whether launches begin while the one ahead ends.
+  bool overlaps();
   mlir::LogicalResult lowerRoles();
   mlir::LogicalResult lowerRole(warp::RoleOp op);
   mlir::LogicalResult lowerBlock(mlir::Block &block);

@@ -298,7 +298,8 @@ ArrayAttr KernelLowering::channelsExpr() {
                     constantExpr(e, channelsAtMost(kernel)), "min");
 }
 
-/// min(SMs * CTAs an SM, items); with clusters, of whole ones, one at least.
+/// min(SMs * CTAs an SM, items), of no more SMs than the schedule says; with clusters, of whole
+/// ones, one at least.
 ArrayAttr KernelLowering::gridExpr() {
   if (usesComm())
     return channelsExpr();
@@ -316,6 +317,8 @@ ArrayAttr KernelLowering::gridExpr() {
   });
   int64_t ctas = kernel.getSchedule() ? kernel.getSchedule()->getCtasPerSm() : 1;
   ArrayAttr slots = e.getArrayAttr({e.getStringAttr("sm_count")});
+  if (int64_t most = kernel.getSchedule() ? kernel.getSchedule()->getSms() : 0)
+    slots = binaryExpr(e, slots, constantExpr(e, most), "min");
   if (ctas > 1)
     slots = binaryExpr(e, slots, constantExpr(e, ctas), "mul");
   if (cluster.size() == 1)
@@ -440,6 +443,8 @@ void KernelLowering::attachManifest() {
                                                 ",stages=" + Twine(comms.getStages()) + ",keep=" +
                                                 stringifyKeep(comms.getKeep()))));
   }
+  if (overlaps())
+    manifest.push_back(named("overlaps", e.getBoolAttr(true)));
   if (kernel.getSchedule())
     manifest.push_back(named("schedule", text(tuning::toString(fromAttr(*kernel.getSchedule())))));
   func->setAttr("heddle.manifest", e.getDictionaryAttr(manifest));

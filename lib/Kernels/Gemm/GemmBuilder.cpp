@@ -16,6 +16,7 @@
 #include "Epilogue.h"
 #include "heddle/Kernels/Gemm.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -41,6 +42,8 @@ private:
     Value first, size;     ///< of its group; null without groups
     Value rowEnd;          ///< where the group's rows end; null when that is not before the tensor's
   };
+  /// Whether rows of tiles are those of B and columns those of A: the result's are exchanged.
+  bool swapped() const { return schedule.swap != 0; }
 
   void makeKernel();
   void makeSizes();
@@ -75,9 +78,13 @@ private:
   Value stepsOf(const Item &item);
   /// Where step `step` of the item begins in K.
   Value placeInK(const Item &item, Value step);
+  /// Offsets in the result of a row and a column of tiles.
+  SmallVector<Value> inResult(const Item &item, Value row, Value col) {
+    return swapped() ? at(s.d, item, col, row) : at(s.d, item, row, col);
+  }
   void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
-  /// Fills an element region of warp.store or warp.pack.
-  void elementRegion(Region &region, const Item &item);
+  /// Fills an element region of warp.store, or of warp.pack, whose indices are the tiles'.
+  void elementRegion(Region &region, const Item &item, bool ofTiles);
   /// Gives `mma` the scales of the operands' K block `step`.
   void addScales(warp::MmaOp mma, const Item &item, Value step);
 
@@ -154,8 +161,8 @@ Value NetworkBuilder::sizeOf(unsigned arg, unsigned dim) {
 
 void NetworkBuilder::makeSizes() {
   zero = index(0), one = index(1);
-  Value rows = tilesOf(sizeOf(s.d, s.lead), schedule.tileM);
-  Value cols = tilesOf(sizeOf(s.d, s.lead + 1), schedule.tileN);
+  Value rows = tilesOf(sizeOf(s.d, s.lead + swapped()), schedule.tileM);
+  Value cols = tilesOf(sizeOf(s.d, s.lead + !swapped()), schedule.tileN);
   bool eachGroup = s.groups && isGrouped(spec::Grouping::AlongK);
   Value batch = s.batched || eachGroup ? sizeOf(s.d, 0) : one;
   Value groups;
@@ -220,8 +227,10 @@ void NetworkBuilder::makePipes() {
                                 IntegerAttr())
         .getPipe();
   };
-  a = operandOf(s.a, !gemm.getTransposeA(), schedule.tileM);
-  bt = operandOf(s.b, gemm.getTransposeB(), schedule.tileN);
+  a = operandOf(s.a, !gemm.getTransposeA(), swapped() ? schedule.tileN : schedule.tileM);
+  bt = operandOf(s.b, gemm.getTransposeB(), swapped() ? schedule.tileM : schedule.tileN);
+  if (swapped())
+    std::swap(a, bt);
   warp::Link link = schedule.clusterSize() > 1 ? warp::Link::Cluster : warp::Link::Smem;
   operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
   auto acc = warp::AccType::get(c, schedule.tileM, schedule.tileN, b.getF32Type());
@@ -230,7 +239,9 @@ void NetworkBuilder::makePipes() {
     return;
   Type element = s.tensors[s.d].type.getElementType();
   int64_t columns = 128 / (element.getIntOrFloatBitWidth() / 8); // one swizzled panel
-  outTile = warp::TileType::get(c, schedule.tileM, columns, element, warp::Major::K);
+  outTile = warp::TileType::get(c, schedule.tileM,
+                                swapped() ? std::gcd(schedule.tileN, columns) : columns, element,
+                                swapped() ? warp::Major::MN : warp::Major::K);
   out = pipe("out", warp::Link::Smem, schedule.storeStages, {outTile});
 }
 
@@ -318,23 +329,34 @@ void NetworkBuilder::addScales(warp::MmaOp mma, const Item &item, Value step) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(mma);
   Value k = placeInK(item, step);
-  mma.getScaleAMutable().assign(argument(*s.scaleA));
-  mma.getScaleBMutable().assign(argument(*s.scaleB));
-  mma.getScaleAOffsetsMutable().assign(at(*s.scaleA, item, item.row, k));
-  mma.getScaleBOffsetsMutable().assign(at(*s.scaleB, item, item.col, k));
+  unsigned a = *s.scaleA, bt = *s.scaleB;
+  if (swapped())
+    std::swap(a, bt);
+  mma.getScaleAMutable().assign(argument(a));
+  mma.getScaleBMutable().assign(argument(bt));
+  mma.getScaleAOffsetsMutable().assign(at(a, item, item.row, k));
+  mma.getScaleBOffsetsMutable().assign(at(bt, item, item.col, k));
+  if (swapped()) {
+    mma.setScaleABlock(gemm.getScaleBBlock());
+    mma.setScaleBBlock(gemm.getScaleABlock());
+    mma.setTransposedScaleA(gemm.getTransposedScaleB());
+    mma.setTransposedScaleB(gemm.getTransposedScaleA());
+    return;
+  }
   mma.setScaleABlock(gemm.getScaleABlock());
   mma.setScaleBBlock(gemm.getScaleBBlock());
   mma.setTransposedScaleA(gemm.getTransposedScaleA());
   mma.setTransposedScaleB(gemm.getTransposedScaleB());
 }
 
-void NetworkBuilder::elementRegion(Region &region, const Item &item) {
+void NetworkBuilder::elementRegion(Region &region, const Item &item, bool ofTiles) {
   OpBuilder::InsertionGuard guard(b);
   Type index_ = b.getIndexType();
   Block &block = region.emplaceBlock();
   block.addArguments({b.getF32Type(), index_, index_}, {loc, loc, loc});
   b.setInsertionPointToStart(&block);
-  SmallVector<Value> point = at(s.d, item, block.getArgument(1), block.getArgument(2));
+  Value row = block.getArgument(1), col = block.getArgument(2);
+  SmallVector<Value> point = ofTiles ? inResult(item, row, col) : at(s.d, item, row, col);
   Value element =
       emitElement(b, s.epilogue, block.getArgument(0), point, kernel.getBody().getArguments(),
                   s.tensors[s.d].type.getElementType());
@@ -342,16 +364,16 @@ void NetworkBuilder::elementRegion(Region &region, const Item &item) {
 }
 
 void NetworkBuilder::storeDirect(const Item &item, Value acc) {
-  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d), at(s.d, item, item.row, item.col),
-                                     item.rowEnd);
-  elementRegion(store.getBody(), item);
+  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d),
+                                     inResult(item, item.row, item.col), item.rowEnd, swapped());
+  elementRegion(store.getBody(), item, /*ofTiles=*/false);
 }
 
 void NetworkBuilder::packChunks(const Item &item, Value acc) {
   for (int64_t col = 0; col < schedule.tileN; col += outTile.getCols()) {
     Value tile = warp::AcquireOp::create(b, loc, out).getSlots()[0];
     auto pack = warp::PackOp::create(b, loc, acc, col, item.row, item.col, tile);
-    elementRegion(pack.getBody(), item);
+    elementRegion(pack.getBody(), item, /*ofTiles=*/true);
     warp::CommitOp::create(b, loc, out, ValueRange());
   }
 }
@@ -369,8 +391,9 @@ void NetworkBuilder::storeStage() {
     for (int64_t first = 0; first < schedule.tileN; first += outTile.getCols()) {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
-      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(s.d, item, item.row, col),
-                           item.rowEnd, warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
+      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d),
+                           inResult(item, item.row, col), item.rowEnd, warp::Engine::Bulk,
+                           /*transposed=*/swapped(), warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });
