@@ -32,7 +32,7 @@ static int stagesThatFit(Schedule s, const GemmProblem &p, const Target &t) {
       t.sharedPerBlock, t.sharedPerSM / s.ctasPerSM - static_cast<int64_t>(t.sharedReserved));
   int64_t stages = (room - layout.total) / (layout.aBytes + layout.bBytes);
   if (p.k > 0)
-    stages = std::min(stages, ceilDiv(p.k, s.tileK));
+    stages = std::min(stages, ceilDiv(ceilDiv(p.k, s.tileK), s.splitK));
   return static_cast<int>(std::clamp<int64_t>(stages, 2, mostStages));
 }
 
@@ -62,7 +62,7 @@ public:
   std::vector<Schedule> all() {
     list();
     // Few rows of A make a narrow tile when they are its columns.
-    if (assumeSizes(p).m <= mostNarrow) {
+    if (assumeSizes(p).m <= mostNarrow && !p.groups) {
       swap = 1;
       list();
     }
@@ -129,7 +129,7 @@ private:
     };
     for (Loader load : {Loader{CopyEngine::Bulk, 4}, Loader{CopyEngine::Threads, 4}})
       for (Rows rows : {Rows{64, 4}, Rows{128, 8}, Rows{256, 8}})
-        for (int64_t tileN : widths(32))
+        for (int64_t tileN : widths(16))
           add(rows.tileM, tileN, load, rows.mmaWarps, 0, 1, 1);
   }
 
@@ -155,6 +155,11 @@ private:
     s.store = StorePath::Direct, s.storeStages = 0;
     s.swap = swap, s.sms = p.sms;
     finish(s);
+    for (int parts : splits(s)) {
+      s.splitK = parts;
+      finish(s);
+    }
+    s.splitK = 1;
     if (!t.has(Feature::BulkTensorCopy))
       return;
     s.store = StorePath::Bulk;
@@ -164,6 +169,26 @@ private:
       if (slots == 2 || slots == std::clamp(slots, 3, 8))
         finish(s);
     }
+  }
+
+  /// Into how many parts K is worth being split: where tiles leave multiprocessors without work.
+  std::vector<int> splits(const Schedule &s) const {
+    const GemmProblem view = tileView(s, assumeSizes(p));
+    const int64_t tiles = ceilDiv(view.m, s.tileM) * ceilDiv(view.n, s.tileN) * view.batch;
+    int64_t slots = c.sms;
+    if (p.sms > 0)
+      slots = std::min<int64_t>(slots, p.sms);
+    slots *= s.ctasPerSM;
+    std::vector<int> parts;
+    // The run-time K of a later launch may be too short.
+    const int64_t most = std::min<int64_t>(16, p.k / s.tileK / 2);
+    if (p.k <= 0 || p.groups || tiles >= slots || s.copy == CopyEngine::Threads)
+      return parts;
+    for (int64_t n : {slots / tiles, 2 * slots / tiles, int64_t(2), int64_t(3), int64_t(4)})
+      if (n >= 2 && n <= most && tiles * n <= 3 * slots &&
+          std::find(parts.begin(), parts.end(), n) == parts.end())
+        parts.push_back(static_cast<int>(n));
+    return parts;
   }
 
   void finish(Schedule s) {
@@ -206,6 +231,8 @@ std::vector<Candidate> enumerate(const GemmProblem &p, const Target &t, const Ch
 bool sameRegisters(const Schedule &a, const Schedule &b) {
   Schedule other = b;
   other.stages = a.stages, other.storeStages = a.storeStages, other.accStages = a.accStages;
+  if (a.splitK > 1 && other.splitK > 1)
+    other.splitK = a.splitK;
   other.raster = a.raster, other.sms = a.sms, other.pdl = a.pdl;
   return a == other;
 }

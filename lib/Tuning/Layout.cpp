@@ -181,7 +181,7 @@ int launchRegistersNeeded(const Schedule &s, const GemmProblem &problem,
   case MmaFamily::Tcgen05:
     // A thread adds up one row of the tile where sums are promoted; it has the scales of at
     // most 32 columns at a time.
-    return static_cast<int>(tensorMemoryOverhead + (promotes(p, t) ? s.tileN : 0) +
+    return static_cast<int>(tensorMemoryOverhead + (promotes(p, t) || s.splitK > 1 ? s.tileN : 0) +
                             (p.scaleRowsB == 1 ? 32 + 3 : scaleRegisters(s, p, 1, 0, s.tileN, 1)));
   }
   return 0;

@@ -50,7 +50,7 @@ struct Tiles {
   int64_t m, n, all, kSteps;
   int64_t sms;      ///< multiprocessors that work
   int64_t resident; ///< CTAs that share a multiprocessor
-  int64_t rounds;   ///< tiles of the busiest CTA
+  int64_t rounds;   ///< tiles, or parts of them, of the busiest CTA
   double filled;    ///< part of the slots of all rounds that have a tile
   double useful;    ///< part of the tiles' area that is inside the result
 };
@@ -68,8 +68,8 @@ static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
   // A cluster takes a whole block of tiles; some of the last ones are empty.
   t.m = ceilDiv(p.m, s.tileM * s.clusterM) * s.clusterM;
   t.n = ceilDiv(p.n, s.tileN * s.clusterN) * s.clusterN;
-  t.all = t.m * t.n * p.batch;
-  t.kSteps = ceilDiv(p.k, s.tileK);
+  t.all = t.m * t.n * p.batch * s.splitK;
+  t.kSteps = ceilDiv(ceilDiv(p.k, s.tileK), s.splitK);
   t.sms = c.sms;
   for (const int cap : {s.sms, p.sms})
     if (cap > 0)
@@ -195,6 +195,21 @@ static double epilogueClocks(const Schedule &s, const GemmProblem &p, const Targ
   return clocks + bytes / rate + 300;
 }
 
+/// Clocks that a CTA takes to write its part of a tile and to learn whether it is the last, and
+/// the last one to read and add all parts: round trips to the L2, and its width.
+struct CombineCost {
+  double part, sum;
+};
+static CombineCost combineClocks(const Schedule &s) {
+  constexpr double l2Latency = 700, l2Rate = 32; // bytes a clock and multiprocessor; estimates
+  if (s.splitK == 1)
+    return {0, 0};
+  const double bytes = double(s.tileM * s.tileN) * 4;
+  const double trips = double(ceilDiv(s.splitK * s.tileM * s.tileN / (32 * s.mmaWarps), 64));
+  return {bytes / l2Rate + 2 * l2Latency,
+          double(s.splitK) * bytes / (2 * l2Rate) + l2Latency * std::max(1.0, trips / 2)};
+}
+
 /// Rows of A and of B that the tiles in flight need.
 static int64_t waveRows(const Schedule &s, const Tiles &tiles, int64_t raster, int64_t wave,
                         int64_t &rowsOfA) {
@@ -245,7 +260,11 @@ Candidate estimate(const Schedule &s, const GemmProblem &problem, const Target &
   const Tiles tiles = cut(s, p, c);
   const Cost step = stepCost(s, p, t, c, tiles.resident);
   const double mainLoop = double(tiles.kSteps) * step.clocks;
-  const double epilogue = epilogueClocks(s, p, t) * double(tiles.resident);
+  // The last of the CTAs that share a tile finishes it.
+  const CombineCost combine = combineClocks(s);
+  const double perTile = (epilogueClocks(s, p, t) + combine.sum) * double(tiles.resident);
+  const double share = double(ceilDiv(tiles.rounds, s.splitK)) / double(tiles.rounds);
+  const double epilogue = perTile * share + combine.part * double(tiles.resident);
 
   // What a tile's epilogue adds: nothing while another accumulator takes the next
   // tile's products, part of it while another CTA does.

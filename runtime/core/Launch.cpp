@@ -32,7 +32,7 @@ public:
   Plan(LoadedKernel &kernel, const LoadedVariant &loaded, const BoundArguments &bound,
        int64_t multiprocessors)
       : kernel(*kernel.kernel), device(kernel.module->device()), maps(kernel.module->tensorMaps()),
-        loaded(loaded), bound(bound),
+        workspaces(kernel.module->workspaces()), loaded(loaded), bound(bound),
         sizes{bound.symbolValues(*kernel.kernel), usableMultiprocessors(loaded, multiprocessors)} {}
 
   /// Fails when the form does not take the arguments.
@@ -43,6 +43,7 @@ private:
   Status evaluate(const pkg::Expr *expr, std::string_view what, int64_t &value) const;
   Status buildGrid();
   Status checkResidency() const;
+  Status addWorkspace(Stream stream);
   Status buildParam(const pkg::Param &param, const ParamDesc &place);
   Status buildTensorMap(const pkg::TensorMap &recipe, TensorMapBytes &map);
   Status fillMapSizes(const pkg::TensorMap &recipe, TensorMapDesc &desc) const;
@@ -53,6 +54,7 @@ private:
   const pkg::Kernel &kernel;
   Device &device;
   TensorMapCache &maps;
+  Workspaces &workspaces;
   const LoadedVariant &loaded;
   const BoundArguments &bound;
   pkg::ExprContext sizes;
@@ -184,6 +186,9 @@ Status Plan::buildParam(const pkg::Param &param, const ParamDesc &place) {
   case ParamKind::F32:
     put(place, bound.scalars[param.index()]);
     return {};
+  case ParamKind::Workspace:
+  case ParamKind::Counters:
+    return {}; // only a launch needs it: see submit
   case ParamKind::Comm:
   case ParamKind::Signals:
     return Status::error(HEDDLE_INVALID_ARGUMENT,
@@ -208,7 +213,32 @@ Status Plan::build() {
   return {};
 }
 
+Status Plan::addWorkspace(Stream stream) {
+  const pkg::Expr *exprs[] = {loaded.variant->workspace_bytes(), loaded.variant->counter_bytes()};
+  int64_t bytes[2] = {0, 0};
+  for (int i : {0, 1})
+    if (exprs[i]) {
+      if (Status status = evaluate(exprs[i], "workspace", bytes[i]); !status)
+        return status;
+      if (bytes[i] < 0)
+        return Status::error(HEDDLE_OUT_OF_RANGE,
+                             text("expected a workspace of at least 0 bytes, got ", bytes[i]));
+    }
+  void *memory[2] = {nullptr, nullptr};
+  if (Status status = workspaces.get(stream, uint64_t(bytes[0]), uint64_t(bytes[1]), memory[0],
+                                     memory[1]);
+      !status)
+    return status;
+  for (const ParamDesc &place : loaded.desc.params)
+    if (place.kind == ParamKind::Workspace || place.kind == ParamKind::Counters)
+      put(place, memory[place.kind == ParamKind::Counters]);
+  return {};
+}
+
 Status Plan::submit(const heddle_launch_options &options) {
+  if (loaded.variant->workspace_bytes() || loaded.variant->counter_bytes())
+    if (Status status = addWorkspace(options.stream); !status)
+      return status;
   bool overlap = loaded.desc.overlaps && !options.in_order;
   return device.launch(*loaded.entry, {grid, overlap, std::span(params, loaded.desc.paramBytes)},
                        options.stream);

@@ -35,6 +35,10 @@ Layout layoutOf(pkg::ParamKind kind) {
     return {ParamKind::Comm, 8, 8};
   case pkg::ParamKind::signals:
     return {ParamKind::Signals, 8, 8};
+  case pkg::ParamKind::workspace:
+    return {ParamKind::Workspace, 8, 8};
+  case pkg::ParamKind::counters:
+    return {ParamKind::Counters, 8, 8};
   case pkg::ParamKind::f32:
     break;
   }

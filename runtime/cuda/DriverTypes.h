@@ -83,6 +83,8 @@ enum JitOption : int {
 };
 
 enum : unsigned { StreamNonBlocking = 1 };
+enum CaptureMode : int { CaptureRelaxed = 2 };
+enum : int { CaptureActive = 1 };
 
 enum LaunchAttributeId : int {
   LaunchCooperative = 2,

@@ -40,13 +40,16 @@ private:
   struct Item {
     Value row, col, batch; ///< first row and column of the item's tile, batch index or group
     Value first, size;     ///< of its group; null without groups
+    Value tile, part, firstStep, steps; ///< with split_k: of the tile, and its part of K in steps
     Value rowEnd;          ///< where the group's rows end; null when that is not before the tensor's
   };
+  bool splits() const { return schedule.splitK > 1; }
   /// Whether rows of tiles are those of B and columns those of A: the result's are exchanged.
   bool swapped() const { return schedule.swap != 0; }
 
   void makeKernel();
   void makeSizes();
+  void countTiles(Value rows, Value cols, Value batch);
   void makePipes();
   void loadStage();
   void mmaStage();
@@ -54,6 +57,7 @@ private:
   void storeStage();
   void storeDirect(const Item &item, Value acc);
   void packChunks(const Item &item, Value acc);
+  void combine(const Item &item, Value acc);
 
   MemRefType memrefOf(const TensorArg &tensor);
   Operand operandOf(unsigned arg, bool kMajor, int64_t rows);
@@ -82,6 +86,7 @@ private:
   SmallVector<Value> inResult(const Item &item, Value row, Value col) {
     return swapped() ? at(s.d, item, col, row) : at(s.d, item, row, col);
   }
+  void addPart(Item &item, Block &block);
   void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
   /// Fills an element region of warp.store, or of warp.pack, whose indices are the tiles'.
   void elementRegion(Region &region, const Item &item, bool ofTiles);
@@ -98,6 +103,7 @@ private:
   warp::KernelOp kernel;
   Operand a, bt; ///< with their arguments
   Value stream, kSteps, zero, one;
+  Value tileRows, tileCols, tiles; ///< with split_k, whole clusters
   Value operands, accumulator, out;
   warp::TileType outTile;
   std::map<int64_t, Value> constants;
@@ -173,7 +179,32 @@ void NetworkBuilder::makeSizes() {
   if (schedule.clusterSize() > 1)
     cluster = b.getDenseI64ArrayAttr({schedule.clusterM, schedule.clusterN});
   stream = warp::WorkStreamOp::create(b, loc, warp::StreamType::get(b.getContext()), rows, cols,
-                                      batch, schedule.raster, cluster, groups);
+                                      batch, schedule.raster, cluster, groups, schedule.splitK);
+  if (splits())
+    countTiles(rows, cols, batch);
+}
+
+/// How many tiles combine their parts, and that K is long enough for them.
+void NetworkBuilder::countTiles(Value rows, Value cols, Value batch) {
+  // Clusters take whole blocks of tiles, some of them beyond the last.
+  auto blocks = [&](Value tiles, int64_t extent) -> Value {
+    return extent == 1 ? tiles
+                       : arith::MulIOp::create(b, loc, tilesOf(tiles, extent), index(extent));
+  };
+  tileRows = blocks(rows, schedule.clusterM), tileCols = blocks(cols, schedule.clusterN);
+  tiles = arith::MulIOp::create(b, loc, arith::MulIOp::create(b, loc, tileRows, tileCols), batch);
+  const spec::Size &k = s.k();
+  if (!k.isDynamic())
+    return;
+  auto field = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
+  Attribute expr = b.getArrayAttr({b.getStringAttr(k.name), b.getI64IntegerAttr(schedule.tileK),
+                                   b.getStringAttr("ceil_div")});
+  std::string what = "steps of " + std::to_string(schedule.tileK) + " of " + k.name +
+                     ", which CTAs share";
+  Attribute enough = b.getDictionaryAttr(
+      {field("kind", b.getStringAttr("at_least")), field("expr", expr),
+       field("value", b.getI64IntegerAttr(schedule.splitK)), field("what", b.getStringAttr(what))});
+  kernel->setAttr("heddle.constraints", b.getArrayAttr(enough));
 }
 
 /// The groups' bounds. Where they divide rows, `rows` becomes what all tiles of all groups
@@ -199,12 +230,16 @@ Value NetworkBuilder::makeGroups(Value &rows) {
 }
 
 Value NetworkBuilder::stepsOf(const Item &item) {
+  if (splits())
+    return item.steps;
   if (!s.groups || !isGrouped(spec::Grouping::AlongK))
     return kSteps;
   return arith::MaxUIOp::create(b, loc, tilesOf(item.size, schedule.tileK), one);
 }
 
 Value NetworkBuilder::placeInK(const Item &item, Value step) {
+  if (splits())
+    step = add(item.firstStep, step);
   Value k = arith::MulIOp::create(b, loc, step, index(schedule.tileK));
   return s.groups && isGrouped(spec::Grouping::AlongK) ? add(item.first, k) : k;
 }
@@ -249,6 +284,18 @@ void NetworkBuilder::makePipes() {
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// The item's part of K: steps [K * part / parts, K * (part + 1) / parts), never none.
+void NetworkBuilder::addPart(Item &item, Block &block) {
+  auto mul = [&](Value x, Value y) -> Value { return arith::MulIOp::create(b, loc, x, y); };
+  Value parts = index(schedule.splitK);
+  item.part = block.getArgument(3);
+  item.firstStep = arith::DivUIOp::create(b, loc, mul(item.part, kSteps), parts);
+  Value end = arith::DivUIOp::create(b, loc, mul(add(item.part, one), kSteps), parts);
+  item.steps = arith::SubIOp::create(b, loc, end, item.firstStep);
+  Value row = add(mul(item.batch, tileRows), block.getArgument(0));
+  item.tile = add(mul(row, tileCols), block.getArgument(1));
+}
+
 void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body) {
   OpBuilder::InsertionGuard guard(b);
   auto op = warp::StageOp::create(b, loc, name, IntegerAttr());
@@ -256,11 +303,13 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
   auto loop = warp::ForEachOp::create(b, loc, stream);
   Type index_ = b.getIndexType();
   Block &block = loop.getBody().emplaceBlock();
-  for (int i = 0; i < (s.groups ? 5 : 3); ++i)
+  for (int i = 0; i < (s.groups ? 5 : splits() ? 4 : 3); ++i)
     block.addArgument(index_, loc);
   b.setInsertionPointToStart(&block);
   Item item;
   item.batch = block.getArgument(2);
+  if (splits())
+    addPart(item, block);
   if (s.groups)
     item.first = block.getArgument(3), item.size = block.getArgument(4);
   if (usesTile) {
@@ -378,10 +427,23 @@ void NetworkBuilder::packChunks(const Item &item, Value acc) {
   }
 }
 
+void NetworkBuilder::combine(const Item &item, Value acc) {
+  auto combine =
+      warp::CombineOp::create(b, loc, acc, item.part, schedule.splitK, item.tile, tiles);
+  OpBuilder::InsertionGuard guard(b);
+  Block &block = combine.getBody().emplaceBlock();
+  Value sum = block.addArgument(acc.getType(), loc);
+  b.setInsertionPointToStart(&block);
+  storeDirect(item, sum);
+}
+
 void NetworkBuilder::epilogueStage() {
   stage("epilogue", /*usesTile=*/true, [&](const Item &item) {
     Value acc = warp::WaitOp::create(b, loc, accumulator).getSlots()[0];
-    out ? packChunks(item, acc) : storeDirect(item, acc);
+    if (splits())
+      combine(item, acc);
+    else
+      out ? packChunks(item, acc) : storeDirect(item, acc);
     warp::ReleaseOp::create(b, loc, accumulator, Value(), 0);
   });
 }

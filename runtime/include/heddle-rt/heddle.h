@@ -222,7 +222,11 @@ typedef struct heddle_launch_options {
 /* Launches a kernel, ordered in the stream, and returns without waiting. Types, ranks,
  * static sizes, sizes that arguments share, strides, addresses and the manifest's
  * limits are checked first; then the first form whose constraints hold runs. Sizes of 0
- * in an output launch nothing. Allocates no device memory and does not synchronise, so
+ * in an output launch nothing. Does not synchronise and allocates no device memory, but for
+ * kernels that split K: their first launch in a stream makes a workspace, which later launches
+ * of the module's kernels in that stream share (a larger one takes its place where it has to); a
+ * capture gets its own. Launches in different streams thus never share one. A stream must
+ * have finished before another is made in its place and used with the same module. So a launch
  * it may be captured into a CUDA graph (with check_pointers too). The arrays are not
  * kept. `options` may be NULL. Kernels that wait by themselves for what is ahead of them
  * in the stream are launched so that they may begin while that ends (programmatic
