@@ -18,9 +18,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <heddle-rt/heddle.h>
 #include <heddle/Package/Numeric.h>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,8 @@ struct Bench {
   void *workspace = nullptr;
   uint64_t workspaceBytes = 64u << 20;
   int rounds = 9, configurations = 8;
+  bool inOrder = false;
+  std::vector<double> ratios; ///< of the sizes so far
   double roundMs = 15;
   Numbers numbers = Numbers::BF16;
   bool transposedScaleA = false;
@@ -179,6 +183,7 @@ struct Bench {
       args.push_back({HEDDLE_TENSOR, type, ours[s], 2, sd, nullptr, 0});
       heddle_launch_options options{};
       options.stream = stream;
+      options.in_order = inOrder;
       check(heddle_launch(kernel, args.data(), args.size(), &options), "launch");
     };
     check(preparePeer(numbers == Numbers::Fp8Blocks ? Numbers::Fp8 : numbers, m, n, k));
@@ -234,6 +239,7 @@ struct Bench {
     double us = median(mine), peerUs = median(other), firstUs = best ? median(first) : peerUs;
     double spread = (*std::max_element(mine.begin(), mine.end()) - *std::min_element(mine.begin(), mine.end())) / us;
     double tera = 2.0 * m * n * k / 1e6;
+    ratios.push_back(peerUs / us);
     std::printf("%6ld x %6ld x %6ld  ours %9.2f us %6.1f TFLOP/s (spread %4.1f%%)  cuBLASLt best of %d %9.2f us %6.1f, "
                 "first %9.2f us  ratio %.3f  error %.1e%s\n",
                 long(m), long(n), long(k), us, tera / us, spread * 100, peer.configurations(), peerUs, tera / peerUs,
@@ -256,18 +262,49 @@ struct Bench {
   }
 };
 
+/// Sizes of a file, one a line; what follows a # is a remark.
+std::vector<std::string> readSizes(const std::string &path) {
+  std::ifstream file(path);
+  if (!file)
+    check("cannot read " + path);
+  std::vector<std::string> sizes;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    for (std::string word; words >> word;)
+      sizes.push_back(word);
+  }
+  return sizes;
+}
+
+/// What the kernels KERNEL_MxNxK of a package are for.
+std::vector<std::string> sizesOfKernels(heddle_module module, const std::string &kernel) {
+  std::vector<std::string> sizes;
+  for (size_t i = 0; i < heddle_module_kernel_count(module); ++i) {
+    std::string name = heddle_module_kernel_name(module, i);
+    size_t end = name.rfind('_');
+    long m, n, k;
+    if (end != std::string::npos && (kernel.empty() || name.substr(0, end) == kernel) &&
+        std::sscanf(name.c_str() + end + 1, "%ldx%ldx%ld", &m, &n, &k) == 3)
+      sizes.push_back(name.substr(end + 1));
+  }
+  return sizes;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   CLI::App app{"Times a package's GEMM kernel beside cuBLASLt, interleaved in one run.\n"
                "Example: gemm-bench gemm.hdl --kernel gemm --size 8192x8192x8192 --size 4096x7168x2048"};
-  std::string package, kernelName, deviceName = "cuda:0", library, jsonPath, dtype = "bf16";
+  std::string package, kernelName, deviceName = "cuda:0", library, jsonPath, sizesPath;
+  std::string dtype = "bf16";
   std::vector<std::string> sizes;
   Bench bench;
   app.add_option("package", package, "the package (.hdl): D[M,N] = A[M,K] * B[N,K]^T. With --dtype fp8 the kernel's arguments are A, B, "
                  "scale_a, scale_b (f32 scalars), with fp8-blocks A, B, scale_a[M, K/128], scale_b[N/128, K/128]")->required();
   app.add_option("--kernel", kernelName, "kernel name, or what stands before _MxNxK in it; default: the first kernel");
-  app.add_option("--size", sizes, "MxNxK, repeatable")->required();
+  app.add_option("--size", sizes, "MxNxK, repeatable; default: those in the names of the package's kernels");
+  app.add_option("--sizes", sizesPath, "a file of sizes, one a line");
+  app.add_flag("--in-order", bench.inOrder, "ours begin only when the launch before is over");
   app.add_option("--device", deviceName, "device")->capture_default_str();
   app.add_option("--dtype", dtype, "what is multiplied")->capture_default_str()->check(CLI::IsMember({"bf16", "f16", "fp8", "fp8-blocks"}));
   app.add_flag("--fast-accumulate", bench.peer.fastAccumulate, "fp8: the peer may keep short sums for all of K");
@@ -295,6 +332,16 @@ int main(int argc, char **argv) {
       check(heddle_module_kernel(module, name.c_str(), &kernel), "kernel");
     return kernel;
   };
+  if (!sizesPath.empty())
+    for (std::string &s : readSizes(sizesPath))
+      sizes.push_back(std::move(s));
+  if (sizes.empty())
+    sizes = sizesOfKernels(module, kernelName);
+  if (sizes.empty())
+    check("expected --size, --sizes or kernels named NAME_MxNxK, got none");
+  if (kernelName.empty())
+    if (std::string name = heddle_module_kernel_name(module, 0); name.ends_with("_" + sizes[0]))
+      kernelName = name.substr(0, name.size() - sizes[0].size() - 1);
   bench.fillPool();
   FILE *json = jsonPath.empty() ? nullptr : std::fopen(jsonPath.c_str(), "a");
   for (const std::string &s : sizes) {
@@ -303,6 +350,12 @@ int main(int argc, char **argv) {
       check("expected a size MxNxK, got " + s);
     bench.size(kernelFor(s), m, n, k, json);
   }
+  double logs = 0;
+  for (double ratio : bench.ratios)
+    logs += std::log(ratio);
+  std::printf("geometric mean of %zu ratios %.3f, least %.3f\n", bench.ratios.size(),
+              std::exp(logs / double(bench.ratios.size())),
+              *std::min_element(bench.ratios.begin(), bench.ratios.end()));
   if (json)
     std::fclose(json);
   return 0;

@@ -114,6 +114,10 @@ std::string detail::paramText(const Param &param, const Variant &variant, const 
     return "communicator";
   case ParamKind::signals:
     return "signals";
+  case ParamKind::workspace:
+    return "workspace of " + printExpr(variant.workspace_bytes(), kernel) + " bytes";
+  case ParamKind::counters:
+    return "counters, " + printExpr(variant.counter_bytes(), kernel) + " bytes";
   }
   return std::string(EnumNameParamKind(param.kind())) + " " + printExpr(param.expr(), kernel);
 }

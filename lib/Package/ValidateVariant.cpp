@@ -101,6 +101,15 @@ Fault checkParam(const Param &param, const Variant &variant, KernelScope &scope)
     if (!variant.signal_bytes())
       return std::string("expected the variant to state its bytes of signals");
     return {};
+  case ParamKind::workspace:
+  case ParamKind::counters: {
+    bool counters = param.kind() == ParamKind::counters;
+    const Expr *bytes = counters ? variant.counter_bytes() : variant.workspace_bytes();
+    if (!bytes)
+      return std::string("expected the variant to state its bytes of ") +
+             (counters ? "counters" : "workspace");
+    return at("bytes", checkStoredExpr(bytes, scope));
+  }
   }
   return "unknown kind " + numberOf(static_cast<uint8_t>(param.kind()));
 }

@@ -95,7 +95,8 @@ void addPasses(OpPassManager &pm, Level from, const PipelineOptions &options) {
   switch (from) {
   case Level::Heddle:
     pm.addPass(createConvertHeddleToWarpPass(
-        {options.target, options.chip, options.schedule, /*variant=*/"", options.avoid}));
+        {options.target, options.chip, options.schedule, /*variant=*/"", options.avoid,
+         options.sms}));
     return;
   case Level::Warp:
     return addWarpToRoles(pm, options);

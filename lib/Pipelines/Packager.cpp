@@ -50,6 +50,8 @@ static std::unique_ptr<pkg::ParamT> readParam(ManifestReader &read, DictionaryAt
     break;
   case pkg::ParamKind::comm:
   case pkg::ParamKind::signals:
+  case pkg::ParamKind::workspace:
+  case pkg::ParamKind::counters:
     break;
   }
   return param;
@@ -143,6 +145,12 @@ static std::unique_ptr<pkg::VariantT> readVariant(ManifestReader &read, Dictiona
     variant->roles.push_back(readRole(read, role));
   if (read.has(manifest, "schedule"))
     variant->schedule = readSchedule(read.text(manifest, "schedule"));
+  if (Attribute bytes = manifest.get("workspace_bytes"))
+    variant->workspace_bytes = read.expr(bytes, "workspace_bytes");
+  if (Attribute bytes = manifest.get("counter_bytes"))
+    variant->counter_bytes = read.expr(bytes, "counter_bytes");
+  if (auto overlaps = dyn_cast_or_null<BoolAttr>(manifest.get("overlaps")))
+    variant->overlaps = overlaps.getValue();
   if (Attribute resident = manifest.get("resident_ctas"))
     variant->resident_ctas = read.expr(resident, "resident_ctas");
   if (Attribute bytes = manifest.get("signal_bytes"))

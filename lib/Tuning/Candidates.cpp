@@ -32,7 +32,7 @@ static int stagesThatFit(Schedule s, const GemmProblem &p, const Target &t) {
       t.sharedPerBlock, t.sharedPerSM / s.ctasPerSM - static_cast<int64_t>(t.sharedReserved));
   int64_t stages = (room - layout.total) / (layout.aBytes + layout.bBytes);
   if (p.k > 0)
-    stages = std::min(stages, ceilDiv(p.k, s.tileK));
+    stages = std::min(stages, ceilDiv(ceilDiv(p.k, s.tileK), s.splitK));
   return static_cast<int>(std::clamp<int64_t>(stages, 2, mostStages));
 }
 
@@ -60,6 +60,25 @@ public:
   Generator(const GemmProblem &p, const Target &t, const Chip &c) : p(p), t(t), c(c) {}
 
   std::vector<Schedule> all() {
+    list();
+    // Few rows of A make a narrow tile when they are its columns.
+    if (assumeSizes(p).m <= mostNarrow && !p.groups) {
+      swap = 1;
+      list();
+    }
+    return std::move(out);
+  }
+
+private:
+  /// The most rows of A that are worth being columns of tiles.
+  static constexpr int64_t mostNarrow = 64;
+
+  struct Loader {
+    CopyEngine copy;
+    int warps;
+  };
+
+  void list() {
     switch (t.mma) {
     case MmaFamily::MmaSync:
       mmaSync();
@@ -71,14 +90,23 @@ public:
       tcgen05();
       break;
     }
-    return std::move(out);
   }
 
-private:
-  struct Loader {
-    CopyEngine copy;
-    int warps;
-  };
+  /// Widths of tiles in steps of 64, or of `unit`; with swap those that few rows of A fill.
+  std::vector<int64_t> widths(int64_t unit) const {
+    std::vector<int64_t> all;
+    if (!swap) {
+      for (int64_t width = unit; width <= 256; width += unit)
+        all.push_back(width);
+      return all;
+    }
+    const int64_t least = t.mma == MmaFamily::Tcgen05 ? 16 : 8;
+    const int64_t needed = std::min<int64_t>(roundUp(p.m, least), 256);
+    all.push_back(needed);
+    if (const int64_t half = roundUp(needed / 2, least); half < needed)
+      all.push_back(half);
+    return all;
+  }
 
   void mmaSync() {
     const CopyEngine fast = t.has(Feature::BulkTensorCopy) ? CopyEngine::Bulk : CopyEngine::Async;
@@ -88,7 +116,7 @@ private:
     for (Loader load : {Loader{fast, fast == CopyEngine::Bulk ? 1 : 4}, Loader{fast, 4},
                         Loader{CopyEngine::Threads, 4}})
       for (int64_t tileM : {64, 128})
-        for (int64_t tileN : {64, 128, 192, 256})
+        for (int64_t tileN : widths(64))
           for (int mmaWarps : {4, 8})
             for (int ctas : {1, 2})
               add(tileM, tileN, load, mmaWarps, 0, 1, ctas);
@@ -101,7 +129,7 @@ private:
     };
     for (Loader load : {Loader{CopyEngine::Bulk, 4}, Loader{CopyEngine::Threads, 4}})
       for (Rows rows : {Rows{64, 4}, Rows{128, 8}, Rows{256, 8}})
-        for (int64_t tileN = 32; tileN <= 256; tileN += 32)
+        for (int64_t tileN : widths(16))
           add(rows.tileM, tileN, load, rows.mmaWarps, 0, 1, 1);
   }
 
@@ -113,7 +141,7 @@ private:
       int mmaWarps;
     };
     for (Roles roles : {Roles{{CopyEngine::Bulk, 2}, 2}, Roles{{CopyEngine::Threads, 4}, 4}})
-      for (int64_t tileN = 32; tileN <= 256; tileN += 32)
+      for (int64_t tileN : widths(32))
         add(128, tileN, roles.load, roles.mmaWarps, 4, 2, 1);
   }
 
@@ -125,16 +153,42 @@ private:
     s.copy = load.copy, s.loadWarps = load.warps, s.mmaWarps = mmaWarps;
     s.epilogueWarps = epilogueWarps, s.accStages = accStages, s.ctasPerSM = ctas;
     s.store = StorePath::Direct, s.storeStages = 0;
+    s.swap = swap, s.sms = p.sms;
     finish(s);
+    for (int parts : splits(s)) {
+      s.splitK = parts;
+      finish(s);
+    }
+    s.splitK = 1;
     if (!t.has(Feature::BulkTensorCopy))
       return;
     s.store = StorePath::Bulk;
-    const int parts = static_cast<int>(ceilDiv(tileN, stagingColumns(p)));
+    const int parts = static_cast<int>(ceilDiv(tileN, stagingColumns(s, p)));
     for (int slots : {2, parts}) {
       s.storeStages = slots;
       if (slots == 2 || slots == std::clamp(slots, 3, 8))
         finish(s);
     }
+  }
+
+  /// Into how many parts K is worth being split: where tiles leave multiprocessors without work.
+  std::vector<int> splits(const Schedule &s) const {
+    const GemmProblem view = tileView(s, assumeSizes(p));
+    const int64_t tiles = ceilDiv(view.m, s.tileM) * ceilDiv(view.n, s.tileN) * view.batch;
+    int64_t slots = c.sms;
+    if (p.sms > 0)
+      slots = std::min<int64_t>(slots, p.sms);
+    slots *= s.ctasPerSM;
+    std::vector<int> parts;
+    // The run-time K of a later launch may be too short.
+    const int64_t most = std::min<int64_t>(16, p.k / s.tileK / 2);
+    if (p.k <= 0 || p.groups || tiles >= slots || s.copy == CopyEngine::Threads)
+      return parts;
+    for (int64_t n : {slots / tiles, 2 * slots / tiles, int64_t(2), int64_t(3), int64_t(4)})
+      if (n >= 2 && n <= most && tiles * n <= 3 * slots &&
+          std::find(parts.begin(), parts.end(), n) == parts.end())
+        parts.push_back(static_cast<int>(n));
+    return parts;
   }
 
   void finish(Schedule s) {
@@ -148,6 +202,7 @@ private:
   const GemmProblem &p;
   const Target &t;
   const Chip &c;
+  int swap = 0; ///< of the schedules being listed
   std::vector<Schedule> out;
 };
 
@@ -176,7 +231,9 @@ std::vector<Candidate> enumerate(const GemmProblem &p, const Target &t, const Ch
 bool sameRegisters(const Schedule &a, const Schedule &b) {
   Schedule other = b;
   other.stages = a.stages, other.storeStages = a.storeStages, other.accStages = a.accStages;
-  other.raster = a.raster;
+  if (a.splitK > 1 && other.splitK > 1)
+    other.splitK = a.splitK;
+  other.raster = a.raster, other.sms = a.sms, other.pdl = a.pdl;
   return a == other;
 }
 

@@ -27,7 +27,7 @@ static constexpr std::string_view names[] = {"chip",          "type",
                                              "warps",         "stages",
                                              "raster",        "copy-engine",
                                              "operand-major", "store-path",
-                                             "cluster",       "threads",
+                                             "cluster",       "split-k",       "swap",       "threads",
                                              "tensor-memory", "accumulator-registers",
                                              "register-pool", "register-cap",
                                              "shared-memory"};
@@ -201,10 +201,19 @@ static Result checkStore(const Schedule &s, const GemmProblem &p, const Target &
   if (s.storeStages < 1 || s.storeStages > 8)
     return reject("store-path", "expected 1 to 8 store stages for store=bulk, got {}",
                   s.storeStages);
-  if (s.tileN % stagingColumns(p) != 0)
+  if (s.swap) {
+    // A slot's rows of the result are cut into panels.
+    if (const int64_t unit = panelBytes / bytesOf(p.out); s.tileM % unit != 0)
+      return reject("store-path",
+                    "expected tile M to be a multiple of {} with swap, the columns of {} in {} "
+                    "bytes, got {}",
+                    unit, dtypeName(p.out), panelBytes, s.tileM);
+    return {};
+  }
+  if (s.tileN % stagingColumns(s, p) != 0)
     return reject("store-path",
                   "expected tile N to be a multiple of {}, the columns of {} in {} bytes, got {}",
-                  stagingColumns(p), dtypeName(p.out), panelBytes, s.tileN);
+                  stagingColumns(s, p), dtypeName(p.out), panelBytes, s.tileN);
   return {};
 }
 
@@ -234,6 +243,34 @@ static Result checkCluster(const Schedule &s, const GemmProblem &p, const Target
                     "{} CTAs, got {} each",
                     rows, isA ? "A" : "B", shares, double(rows) / shares);
   }
+  return {};
+}
+
+constexpr int mostSplits = 16;
+
+static Result checkSplit(const Schedule &s, const GemmProblem &p, const Target &t) {
+  if (p.groups && (s.swap || s.splitK > 1))
+    return reject(s.swap ? "swap" : "split-k",
+                  "expected rows of A as rows of tiles and whole tiles, since groups divide what {} "
+                  "does, got {}",
+                  s.swap ? "swap" : "split_k", s.swap ? "swap=1" : "split_k over 1");
+  if (s.splitK == 1)
+    return {};
+  if (s.splitK < 1 || s.splitK > mostSplits)
+    return reject("split-k", "expected 1 to {} CTAs that share the K of a tile, got {}", mostSplits,
+                  s.splitK);
+  if (s.store != StorePath::Direct)
+    return reject("split-k",
+                  "expected store=direct, since warps store their part of a tile one by one where "
+                  "CTAs share its K, got store=bulk with split_k={}",
+                  s.splitK);
+  if (const int64_t steps = ceilDiv(p.k, s.tileK); p.k > 0 && steps < s.splitK)
+    return reject("split-k", "expected at least one step of K for each of {} CTAs, got {} of {}",
+                  s.splitK, steps, s.tileK);
+  // A thread of tensor memory's readers has the sums of a row in registers.
+  if (t.has(Feature::TensorMemory) && s.tileN > 128)
+    return reject("split-k", "expected tile N of at most 128 where CTAs share the K of a tile, got {}",
+                  s.tileN);
   return {};
 }
 
@@ -353,7 +390,8 @@ static Result checkShared(const Schedule &s, const GemmProblem &p, const Target 
   return {};
 }
 
-std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const Target &t) {
+std::optional<Rejection> check(const Schedule &s, const GemmProblem &problem, const Target &t) {
+  const GemmProblem p = tileView(s, problem);
   if (Result r = checkTypes(p, t))
     return r;
   if (Result r = checkTile(s, t))
@@ -369,6 +407,8 @@ std::optional<Rejection> check(const Schedule &s, const GemmProblem &p, const Ta
   if (Result r = checkStore(s, p, t))
     return r;
   if (Result r = checkCluster(s, p, t))
+    return r;
+  if (Result r = checkSplit(s, p, t))
     return r;
   if (Result r = checkThreads(s, t))
     return r;

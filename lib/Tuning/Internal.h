@@ -8,6 +8,7 @@
 #define HEDDLE_LIB_TUNING_INTERNAL_H
 
 #include "heddle/Tuning/Schedule.h"
+#include <numeric>
 
 namespace heddle::tuning {
 
@@ -19,8 +20,12 @@ constexpr int64_t roundDown(int64_t a, int64_t b) { return a / b * b; }
 inline int64_t bytesOf(target::DType type) { return target::dtypeBits(type) / 8; }
 /// The type tensor cores see: TF32 for F32.
 target::DType multipliedAs(target::DType type);
-/// Columns of the result that one staging slot holds.
-inline int64_t stagingColumns(const GemmProblem &p) { return panelBytes / bytesOf(p.out); }
+/// Columns of a tile that one staging slot holds: those of 128 bytes; with swap, where a slot is
+/// tileM columns of the result, as many rows of it as make no more bytes.
+inline int64_t stagingColumns(const Schedule &s, const GemmProblem &p) {
+  const int64_t columns = panelBytes / bytesOf(p.out);
+  return s.swap ? std::gcd(s.tileN, columns) : columns;
+}
 /// Registers that a thread needs at launch whatever setmaxnreg gives the mma role
 /// later: for the widest instruction, or for an epilogue in its own warps.
 int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t);

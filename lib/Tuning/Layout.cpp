@@ -15,14 +15,26 @@ using target::MmaFamily;
 
 DType multipliedAs(DType type) { return type == DType::F32 ? DType::TF32 : type; }
 
-SharedLayout sharedLayout(const Schedule &s, const GemmProblem &p) {
+GemmProblem tileView(const Schedule &s, const GemmProblem &p) {
+  if (p.swapped == (s.swap != 0))
+    return p;
+  GemmProblem view = p;
+  std::swap(view.m, view.n), std::swap(view.a, view.b);
+  std::swap(view.aKMajor, view.bKMajor);
+  std::swap(view.scaleRowsA, view.scaleRowsB), std::swap(view.scalesNearA, view.scalesNearB);
+  view.swapped = !p.swapped;
+  return view;
+}
+
+SharedLayout sharedLayout(const Schedule &s, const GemmProblem &problem) {
+  const GemmProblem p = tileView(s, problem);
   SharedLayout layout;
   layout.aBytes = s.tileM * s.tileK * bytesOf(p.a);
   layout.bBytes = s.tileN * s.tileK * bytesOf(p.b);
   layout.aOffset = headerBytes;
   layout.bOffset = layout.aOffset + s.stages * layout.aBytes;
   layout.stagingOffset = layout.bOffset + s.stages * layout.bBytes;
-  layout.stagingBytes = s.store == StorePath::Bulk ? s.tileM * panelBytes : 0;
+  layout.stagingBytes = s.store == StorePath::Bulk ? s.tileM * stagingColumns(s, p) * bytesOf(p.out) : 0;
   layout.total = layout.stagingOffset + s.storeStages * layout.stagingBytes;
   layout.total += roundUp((3 * p.groups + (p.groups ? 1 : 0)) * 4, 16); // the table of groups
   return layout;
@@ -32,7 +44,8 @@ int64_t sharedBytes(const Schedule &s, const GemmProblem &p, const target::Targe
   return sharedLayout(s, p).total;
 }
 
-bool slotKMajor(const Schedule &s, const GemmProblem &p, bool isA) {
+bool slotKMajor(const Schedule &s, const GemmProblem &problem, bool isA) {
+  const GemmProblem p = tileView(s, problem);
   const bool kMajor = isA ? p.aKMajor : p.bKMajor;
   const bool transposed =
       s.copy == target::CopyEngine::Threads && target::dtypeBits(isA ? p.a : p.b) != 16;
@@ -130,7 +143,8 @@ constexpr int readingOverhead = 56;
 /// The same for mma.sync: 139 registers for 64 accumulators and 224 for 128.
 constexpr int fragmentReadingOverhead = 24;
 
-int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
+int mmaRegistersNeeded(const Schedule &s, const GemmProblem &problem, const target::Target &t) {
+  const GemmProblem p = tileView(s, problem);
   const WarpGrid grid = warpGrid(s, t.mma);
   if (t.mma == MmaFamily::Tcgen05 || grid.m == 0)
     return issueOverhead;
@@ -155,7 +169,9 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Ta
                           scaleRegisters(s, p, rows / 8, columns / 4, columns, /*productRows=*/2));
 }
 
-int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target::Target &t) {
+int launchRegistersNeeded(const Schedule &s, const GemmProblem &problem,
+                          const target::Target &t) {
+  const GemmProblem p = tileView(s, problem);
   switch (t.mma) {
   case MmaFamily::MmaSync:
     return fragmentOverhead;
@@ -165,7 +181,7 @@ int launchRegistersNeeded(const Schedule &s, const GemmProblem &p, const target:
   case MmaFamily::Tcgen05:
     // A thread adds up one row of the tile where sums are promoted; it has the scales of at
     // most 32 columns at a time.
-    return static_cast<int>(tensorMemoryOverhead + (promotes(p, t) ? s.tileN : 0) +
+    return static_cast<int>(tensorMemoryOverhead + (promotes(p, t) || s.splitK > 1 ? s.tileN : 0) +
                             (p.scaleRowsB == 1 ? 32 + 3 : scaleRegisters(s, p, 1, 0, s.tileN, 1)));
   }
   return 0;

@@ -43,7 +43,7 @@ static std::array<int64_t, 4> sizesOf(const GemmProblem &p) {
 static bool sameForm(const GemmProblem &a, const GemmProblem &b) {
   return a.a == b.a && a.b == b.b && a.out == b.out && a.aKMajor == b.aKMajor &&
          a.bKMajor == b.bKMajor && a.epilogueReadBytes == b.epilogueReadBytes &&
-         a.scaleRowsA == b.scaleRowsA && a.scaleRowsB == b.scaleRowsB;
+         a.scaleRowsA == b.scaleRowsA && a.scaleRowsB == b.scaleRowsB && a.sms == b.sms;
 }
 
 bool sameProblem(const Record &a, const Record &b) {

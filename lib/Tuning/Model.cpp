@@ -48,8 +48,9 @@ namespace {
 /// The tiles of a problem and how they fall on the multiprocessors.
 struct Tiles {
   int64_t m, n, all, kSteps;
+  int64_t sms;      ///< multiprocessors that work
   int64_t resident; ///< CTAs that share a multiprocessor
-  int64_t rounds;   ///< tiles of the busiest CTA
+  int64_t rounds;   ///< tiles, or parts of them, of the busiest CTA
   double filled;    ///< part of the slots of all rounds that have a tile
   double useful;    ///< part of the tiles' area that is inside the result
 };
@@ -67,10 +68,16 @@ static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
   // A cluster takes a whole block of tiles; some of the last ones are empty.
   t.m = ceilDiv(p.m, s.tileM * s.clusterM) * s.clusterM;
   t.n = ceilDiv(p.n, s.tileN * s.clusterN) * s.clusterN;
-  t.all = t.m * t.n * p.batch;
-  t.kSteps = ceilDiv(p.k, s.tileK);
-  t.resident = std::min<int64_t>(s.ctasPerSM, ceilDiv(t.all, c.sms));
-  const int64_t slots = c.sms * t.resident / s.clusterSize() * s.clusterSize();
+  t.all = t.m * t.n * p.batch * s.splitK;
+  t.kSteps = ceilDiv(ceilDiv(p.k, s.tileK), s.splitK);
+  t.sms = c.sms;
+  for (const int cap : {s.sms, p.sms})
+    if (cap > 0)
+      t.sms = std::min<int64_t>(t.sms, cap);
+  t.resident = std::min<int64_t>(s.ctasPerSM, ceilDiv(t.all, t.sms));
+  // One cluster at least, as at launch.
+  const int64_t slots =
+      std::max<int64_t>(1, t.sms * t.resident / s.clusterSize()) * s.clusterSize();
   t.rounds = ceilDiv(t.all, slots);
   t.filled = double(t.all) / double(t.rounds * slots);
   t.useful = double(p.m) * double(p.n) / (double(t.m * s.tileM) * double(t.n * s.tileN));
@@ -177,13 +184,30 @@ static double epilogueClocks(const Schedule &s, const GemmProblem &p, const Targ
   if (s.store == StorePath::Direct) {
     // 4 lanes store a segment of 2 elements each: 8 bytes a clock seen with bf16 on an
     // H200. From tensor memory a thread has a row and stores 16 bytes at once.
-    const double rate = t.mma == MmaFamily::Tcgen05 ? 16 : 4.0 * double(bytesOf(p.out));
+    // With swap 8 lanes store one of an element each, from tensor memory 32.
+    const double segments = t.mma == MmaFamily::Tcgen05 ? 16 / double(bytesOf(p.out)) : 4;
+    const double rate = (s.swap ? segments / 2 : segments) * double(bytesOf(p.out));
     return clocks + bytes / rate;
   }
-  const int64_t parts = s.tileN / stagingColumns(p);
+  const int64_t parts = s.tileN / stagingColumns(s, p);
   // With a slot a part nothing waits for global memory, else for a slot to be read.
   const double rate = s.storeStages >= parts ? 64 : s.storeStages >= 2 ? 28 : 16;
   return clocks + bytes / rate + 300;
+}
+
+/// Clocks that a CTA takes to write its part of a tile and to learn whether it is the last, and
+/// the last one to read and add all parts: round trips to the L2, and its width.
+struct CombineCost {
+  double part, sum;
+};
+static CombineCost combineClocks(const Schedule &s) {
+  constexpr double l2Latency = 700, l2Rate = 32; // bytes a clock and multiprocessor; estimates
+  if (s.splitK == 1)
+    return {0, 0};
+  const double bytes = double(s.tileM * s.tileN) * 4;
+  const double trips = double(ceilDiv(s.splitK * s.tileM * s.tileN / (32 * s.mmaWarps), 64));
+  return {bytes / l2Rate + 2 * l2Latency,
+          double(s.splitK) * bytes / (2 * l2Rate) + l2Latency * std::max(1.0, trips / 2)};
 }
 
 /// Rows of A and of B that the tiles in flight need.
@@ -197,9 +221,9 @@ static int64_t waveRows(const Schedule &s, const Tiles &tiles, int64_t raster, i
 }
 
 int bestRaster(const Schedule &s, const GemmProblem &problem, const Chip &c) {
-  const GemmProblem p = assumeSizes(problem);
+  const GemmProblem p = tileView(s, assumeSizes(problem));
   const Tiles tiles = cut(s, p, c);
-  const int64_t wave = std::min<int64_t>(tiles.m * tiles.n, c.sms * tiles.resident);
+  const int64_t wave = std::min<int64_t>(tiles.m * tiles.n, tiles.sms * tiles.resident);
   int best = 1;
   int64_t rowsOfA, least = waveRows(s, tiles, 1, wave, rowsOfA);
   for (int raster : {2, 4, 8, 16})
@@ -214,7 +238,7 @@ static double memoryBytes(const Schedule &s, const GemmProblem &p, const Tiles &
   const double rowBytes = double(p.k) * double(bytesOf(p.a));
   const double once = double(p.m + p.n) * rowBytes;
   const int64_t perMatrix = tiles.m * tiles.n;
-  const int64_t wave = std::min<int64_t>(perMatrix, c.sms * tiles.resident);
+  const int64_t wave = std::min<int64_t>(perMatrix, tiles.sms * tiles.resident);
   int64_t rowsOfA = 0;
   const int64_t rows = waveRows(s, tiles, s.raster, wave, rowsOfA);
   const double keep = l2Usable * c.l2Bytes;
@@ -232,11 +256,15 @@ static double memoryBytes(const Schedule &s, const GemmProblem &p, const Tiles &
 }
 
 Candidate estimate(const Schedule &s, const GemmProblem &problem, const Target &t, const Chip &c) {
-  const GemmProblem p = assumeSizes(problem);
+  const GemmProblem p = tileView(s, assumeSizes(problem));
   const Tiles tiles = cut(s, p, c);
   const Cost step = stepCost(s, p, t, c, tiles.resident);
   const double mainLoop = double(tiles.kSteps) * step.clocks;
-  const double epilogue = epilogueClocks(s, p, t) * double(tiles.resident);
+  // The last of the CTAs that share a tile finishes it.
+  const CombineCost combine = combineClocks(s);
+  const double perTile = (epilogueClocks(s, p, t) + combine.sum) * double(tiles.resident);
+  const double share = double(ceilDiv(tiles.rounds, s.splitK)) / double(tiles.rounds);
+  const double epilogue = perTile * share + combine.part * double(tiles.resident);
 
   // What a tile's epilogue adds: nothing while another accumulator takes the next
   // tile's products, part of it while another CTA does.

@@ -81,7 +81,7 @@ Expected<std::string> readText(const std::string &path) {
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 static Json problemJson(const GemmProblem &p) {
-  return Json{{"a", target::dtypeName(p.a)},
+  Json json{{"a", target::dtypeName(p.a)},
               {"b", target::dtypeName(p.b)},
               {"out", target::dtypeName(p.out)},
               {"layout", layoutOf(p)},
@@ -92,6 +92,9 @@ static Json problemJson(const GemmProblem &p) {
               {"epilogue_bytes", p.epilogueReadBytes},
               {"scale_rows_a", p.scaleRowsA},
               {"scale_rows_b", p.scaleRowsB}};
+  if (p.sms)
+    json["sms"] = p.sms;
+  return json;
 }
 
 static std::string dumped(const Json &json) {
@@ -172,6 +175,8 @@ static GemmProblem problemIn(JsonLine &line) {
     p.batch = inner.integer("batch", 0);
     p.epilogueReadBytes = int(std::min<int64_t>(inner.integer("epilogue_bytes", 0), INT32_MAX));
   }
+  if (line.ok() && inner.has("sms"))
+    p.sms = int(std::min<int64_t>(inner.integer("sms", 0), INT32_MAX));
   auto scaleRows = [&](const char *key) {
     int64_t rows = inner.integer(key, 0);
     if (rows != 0 && rows != 1 && rows != 128)

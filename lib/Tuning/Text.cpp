@@ -16,7 +16,7 @@ namespace {
 /// A key whose value is a number.
 struct NumberKey {
   std::string_view name;
-  int64_t least;
+  int64_t least, most;
   int64_t (*get)(const Schedule &);
   void (*set)(Schedule &, int64_t);
 };
@@ -33,15 +33,16 @@ struct StoreName {
 
 } // namespace
 
-template <auto Member> static constexpr NumberKey number(std::string_view name, int64_t least) {
-  return {name, least, [](const Schedule &s) { return static_cast<int64_t>(s.*Member); },
+/// Large enough for every legal value, small enough for sums and products of them.
+constexpr int64_t most = 65536;
+
+template <auto Member>
+static constexpr NumberKey number(std::string_view name, int64_t least, int64_t atMost = most) {
+  return {name, least, atMost, [](const Schedule &s) { return static_cast<int64_t>(s.*Member); },
           [](Schedule &s, int64_t value) {
             s.*Member = static_cast<std::remove_reference_t<decltype(s.*Member)>>(value);
           }};
 }
-
-/// Large enough for every legal value, small enough for sums and products of them.
-constexpr int64_t most = 65536;
 
 static constexpr NumberKey numbers[] = {
     number<&Schedule::tileM>("tile_m", 1),
@@ -59,9 +60,13 @@ static constexpr NumberKey numbers[] = {
     number<&Schedule::ctasPerSM>("ctas_per_sm", 1),
     number<&Schedule::clusterM>("cluster_m", 1),
     number<&Schedule::clusterN>("cluster_n", 1),
+    number<&Schedule::splitK>("split_k", 1),
+    number<&Schedule::swap>("swap", 0, 1),
+    number<&Schedule::sms>("sms", 0),
+    number<&Schedule::pdl>("pdl", 0, 1),
 };
-constexpr size_t tileKeys = 3;    // of `numbers`; printed together as tile=
-constexpr size_t clusterKeys = 2; // the last of `numbers`; printed when not 1
+constexpr size_t tileKeys = 3; // of `numbers`; printed together as tile=
+constexpr size_t rareKeys = 6; // the last of `numbers`; printed when not the default
 
 static constexpr EngineName engines[] = {
     {"bulk", CopyEngine::Bulk}, {"async", CopyEngine::Async}, {"threads", CopyEngine::Threads}};
@@ -78,10 +83,10 @@ static std::string_view nameOf(const Names &names, Value value) {
 std::string toString(const Schedule &s) {
   std::string out = fmt::format("tile={}x{}x{}", s.tileM, s.tileN, s.tileK);
   const auto keys = std::span(numbers).subspan(tileKeys);
-  for (const NumberKey &key : keys.first(keys.size() - clusterKeys))
+  for (const NumberKey &key : keys.first(keys.size() - rareKeys))
     out += fmt::format(",{}={}", key.name, key.get(s));
-  for (const NumberKey &key : keys.last(clusterKeys))
-    if (key.get(s) != 1)
+  for (const NumberKey &key : keys.last(rareKeys))
+    if (key.get(s) != key.get(Schedule()))
       out += fmt::format(",{}={}", key.name, key.get(s));
   out += fmt::format(",copy={},store={}", nameOf(engines, s.copy), nameOf(stores, s.store));
   return out;
@@ -94,10 +99,11 @@ static std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\n\r") - first + 1);
 }
 
-static std::optional<int64_t> parseNumber(std::string_view text, int64_t least) {
+static std::optional<int64_t> parseNumber(std::string_view text, int64_t least,
+                                          int64_t atMost = most) {
   int64_t value = 0;
   auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size() || value < least || value > most)
+  if (status != std::errc() || end != text.data() + text.size() || value < least || value > atMost)
     return std::nullopt;
   return value;
 }
@@ -136,9 +142,9 @@ static std::string assign(Schedule &s, std::string_view key, std::string_view va
   }
   for (const NumberKey &number : numbers)
     if (number.name == key) {
-      const auto parsed = parseNumber(value, number.least);
+      const auto parsed = parseNumber(value, number.least, number.most);
       if (!parsed)
-        return fmt::format("a number from {} to {}", number.least, most);
+        return fmt::format("a number from {} to {}", number.least, number.most);
       number.set(s, *parsed);
       return {};
     }

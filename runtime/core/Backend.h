@@ -60,7 +60,17 @@ struct RoleDesc {
   unsigned firstWarp = 0, warps = 0, registers = 0;
 };
 
-enum class ParamKind : uint8_t { TensorMap, Pointer, I32, I64, F32, Comm, Signals };
+enum class ParamKind : uint8_t {
+  TensorMap,
+  Pointer,
+  I32,
+  I64,
+  F32,
+  Comm,
+  Signals,
+  Workspace,
+  Counters
+};
 struct ParamDesc {
   ParamKind kind;
   uint32_t offset, size; ///< bytes into LaunchDesc::params, PTX's natural alignment
@@ -75,6 +85,7 @@ struct EntryDesc {
   unsigned sharedBytes = 0;    ///< dynamic
   unsigned registers = 0;      ///< a thread at launch; 0: unknown
   bool mustBeResident = false; ///< all its CTAs wait for each other: launch co-resident
+  bool overlaps = false;       ///< waits by itself for the launch ahead (griddepcontrol)
   std::vector<ParamDesc> params;
   uint32_t paramBytes = 0;
   std::vector<RoleDesc> roles; ///< may be empty
@@ -82,9 +93,10 @@ struct EntryDesc {
 
 struct LaunchDesc {
   std::array<unsigned, 3> grid{1, 1, 1};
+  bool overlap = false; ///< may begin while the launch ahead of it in the stream ends
   /// paramBytes bytes, 64-byte aligned, laid out by EntryDesc::params; valid only
   /// during the call.
-  std::span<const std::byte> params;
+  std::span<const std::byte> params = {};
   /// Launch co-resident where the entry asks for it; off where the core has seen to that itself.
   bool cooperative = true;
 };
@@ -145,6 +157,11 @@ public:
   /// bytes > 0. Out of memory is reported by the core, with memoryInfo.
   virtual Status alloc(uint64_t bytes, void *&pointer) = 0;
   virtual Status free(void *pointer) = 0;
+  /// Memory of zeros, as any stream sees it from now on. May be called while streams of this
+  /// thread are captured. By default for backends without capture.
+  virtual Status allocZeroed(uint64_t bytes, void *&pointer);
+  /// Which capture of `stream` into a graph is under way; 0: none.
+  virtual Status captureOf(Stream stream, uint64_t &capture);
   virtual Status memoryInfo(uint64_t &freeBytes, uint64_t &totalBytes) = 0;
   /// Host or device memory on both sides, ordered in the stream.
   virtual Status copy(void *to, const void *from, uint64_t bytes, Stream stream) = 0;

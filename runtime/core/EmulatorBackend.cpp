@@ -390,6 +390,7 @@ Status EmulatorDevice::launch(Entry &entry, const LaunchDesc &launch, Stream) {
   config.cluster = dim(e.desc.cluster);
   config.dynamicShared = e.desc.sharedBytes;
   config.registersPerThread = e.desc.registers;
+  config.programmaticDependent = launch.overlap;
   config.params.resize(launch.params.size());
   std::memcpy(config.params.data(), launch.params.data(), launch.params.size());
   for (const RoleDesc &role : e.desc.roles)

@@ -33,19 +33,20 @@ public:
   Plan(LoadedKernel &kernel, size_t variant, const BoundArguments &bound,
        const pkg::ExprContext &sizes, Communicator *comm)
       : owner(kernel), kernel(*kernel.kernel), device(kernel.module->device()),
-        maps(kernel.module->tensorMaps()), variant(variant), loaded(kernel.variants[variant]),
-        bound(bound), sizes(sizes), comm(comm) {
+        maps(kernel.module->tensorMaps()), workspaces(kernel.module->workspaces()),
+        variant(variant), loaded(kernel.variants[variant]), bound(bound), sizes(sizes), comm(comm) {
     this->sizes.smCount = usableMultiprocessors(loaded, sizes.smCount);
   }
 
   /// Fails when the form does not take the arguments.
   Status build();
-  Status submit(Stream stream);
+  Status submit(const heddle_launch_options &options);
 
 private:
   Status evaluate(const pkg::Expr *expr, std::string_view what, int64_t &value) const;
   Status buildGrid();
   Status checkResidency() const;
+  Status addWorkspace(Stream stream);
   Status buildParam(const pkg::Param &param, const ParamDesc &place);
   Status buildSignals(const ParamDesc &place);
   Status buildTensorMap(const pkg::TensorMap &recipe, TensorMapBytes &map);
@@ -58,6 +59,7 @@ private:
   const pkg::Kernel &kernel;
   Device &device;
   TensorMapCache &maps;
+  Workspaces &workspaces;
   size_t variant; ///< index of the form
   const LoadedVariant &loaded;
   const BoundArguments &bound;
@@ -197,6 +199,9 @@ Status Plan::buildParam(const pkg::Param &param, const ParamDesc &place) {
   case ParamKind::F32:
     put(place, bound.scalars[param.index()]);
     return {};
+  case ParamKind::Workspace:
+  case ParamKind::Counters:
+    return {}; // only a launch needs it: see submit
   case ParamKind::Comm:
     put(place, comm->blockFor(loaded, kernel.name()->string_view()));
     return {};
@@ -236,16 +241,44 @@ Status Plan::build() {
   return {};
 }
 
-Status Plan::submit(Stream stream) {
-  LaunchDesc desc{grid, std::span(params, loaded.desc.paramBytes)};
+Status Plan::addWorkspace(Stream stream) {
+  const pkg::Expr *exprs[] = {loaded.variant->workspace_bytes(), loaded.variant->counter_bytes()};
+  int64_t bytes[2] = {0, 0};
+  for (int i : {0, 1})
+    if (exprs[i]) {
+      if (Status status = evaluate(exprs[i], "workspace", bytes[i]); !status)
+        return status;
+      if (bytes[i] < 0)
+        return Status::error(HEDDLE_OUT_OF_RANGE,
+                             text("expected a workspace of at least 0 bytes, got ", bytes[i]));
+    }
+  void *memory[2] = {nullptr, nullptr};
+  if (Status status =
+          workspaces.get(stream, uint64_t(bytes[0]), uint64_t(bytes[1]), memory[0], memory[1]);
+      !status)
+    return status;
+  for (const ParamDesc &place : loaded.desc.params)
+    if (place.kind == ParamKind::Workspace || place.kind == ParamKind::Counters)
+      put(place, memory[place.kind == ParamKind::Counters]);
+  return {};
+}
+
+Status Plan::submit(const heddle_launch_options &options) {
+  if (loaded.variant->workspace_bytes() || loaded.variant->counter_bytes())
+    if (Status status = addWorkspace(options.stream); !status)
+      return status;
+  LaunchDesc desc;
+  desc.grid = grid;
+  desc.overlap = loaded.desc.overlaps && !options.in_order;
+  desc.params = std::span(params, loaded.desc.paramBytes);
   if (!comm || !talks(loaded))
-    return device.launch(*loaded.entry, desc, stream);
+    return device.launch(*loaded.entry, desc, options.stream);
   // Launches of several ranks on one device must run at once, which cooperative ones need not;
   // checkResidency has counted all of them.
   desc.cooperative = comm->ranksOnDevice() == 1;
   if (Status status = comm->enter(describeLaunch(owner, variant + 1, bound, grid, *comm)); !status)
     return status;
-  Status status = device.launch(*loaded.entry, desc, stream);
+  Status status = device.launch(*loaded.entry, desc, options.stream);
   if (!status)
     comm->abort(text("could not launch ", kernel.name()->string_view(), ": ", status.message()));
   return status;
@@ -308,7 +341,7 @@ Status tryVariants(LoadedKernel &kernel, const heddle_launch_options &options,
     Status status = plan.build();
     if (status) {
       if (submit)
-        if (Status launched = plan.submit(options.stream); !launched)
+        if (Status launched = plan.submit(options); !launched)
           return launched;
       chosen = int32_t(i) + 1;
       return {};

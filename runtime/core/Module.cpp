@@ -35,6 +35,10 @@ Layout layoutOf(pkg::ParamKind kind) {
     return {ParamKind::Comm, 8, 8};
   case pkg::ParamKind::signals:
     return {ParamKind::Signals, 8, 8};
+  case pkg::ParamKind::workspace:
+    return {ParamKind::Workspace, 8, 8};
+  case pkg::ParamKind::counters:
+    return {ParamKind::Counters, 8, 8};
   case pkg::ParamKind::f32:
     break;
   }
@@ -52,6 +56,7 @@ EntryDesc describeEntry(const pkg::Kernel &kernel, const pkg::Variant &variant) 
     desc.cluster[i] = variant.cluster()->Get(i);
   }
   desc.sharedBytes = variant.shared_bytes();
+  desc.overlaps = variant.overlaps();
   desc.mustBeResident = variant.resident_ctas() != nullptr;
   for (const pkg::Param *param : *variant.params()) {
     Layout layout = layoutOf(param->kind());

@@ -15,6 +15,7 @@
 
 #include "Backend.h"
 #include "TensorMapCache.h"
+#include "Workspaces.h"
 #include "heddle/Package/Reader.h"
 #include "heddle/Package/Select.h"
 #include <map>
@@ -51,10 +52,11 @@ public:
   Device &device() { return *owner; }
   const pkg::PackageFile &package() const { return file; }
   TensorMapCache &tensorMaps() { return maps; }
+  Workspaces &workspaces() { return scratch; }
 
 private:
   Module(std::shared_ptr<Device> device, pkg::PackageFile package)
-      : owner(std::move(device)), file(std::move(package)) {}
+      : owner(std::move(device)), file(std::move(package)), scratch(*owner) {}
 
   pkg::Selection select(const pkg::Kernel &kernel) const;
   Status loadKernel(const pkg::Kernel &kernel, std::unique_ptr<LoadedKernel> &loaded);
@@ -65,6 +67,7 @@ private:
   std::shared_ptr<Device> owner;
   pkg::PackageFile file;
   TensorMapCache maps;
+  Workspaces scratch;
   std::mutex mutex; ///< over the two below
   std::map<std::pair<uint32_t, bool>, std::unique_ptr<Image>> images;
   std::map<const pkg::Kernel *, std::unique_ptr<LoadedKernel>> kernels;

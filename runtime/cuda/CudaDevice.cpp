@@ -134,6 +134,53 @@ Status CudaDevice::free(void *pointer) {
   return driver.status(result, text("free memory of ", deviceInfo.name));
 }
 
+/// In a stream of its own, which nobody captures. Allocations under the default mode of capture
+/// would spoil a capture of this thread; they do not harm it, so it is relaxed meanwhile.
+Status CudaDevice::allocZeroed(uint64_t bytes, void *&pointer) {
+  Scope scope(driver, context);
+  Result result = scope.result;
+  CaptureMode mode = CaptureRelaxed;
+  bool relaxed = result == Success && driver.threadExchangeCaptureMode &&
+                 driver.threadExchangeCaptureMode(&mode) == Success;
+  Pointer made = 0;
+  cu::Stream own = nullptr;
+  if (result == Success)
+    result = driver.memAlloc(&made, bytes);
+  if (result == Success)
+    result = driver.streamCreate(&own, StreamNonBlocking);
+  if (result == Success)
+    result = driver.memsetD8Async(made, 0, bytes, own);
+  if (result == Success)
+    result = driver.streamSynchronize(own);
+  if (own)
+    driver.streamDestroy(own);
+  if (result != Success && made)
+    driver.memFree(made);
+  if (relaxed)
+    driver.threadExchangeCaptureMode(&mode);
+  if (result == Success)
+    pointer = reinterpret_cast<void *>(made);
+  return driver.status(result, text("allocate ", bytes, " bytes of zeros on ", deviceInfo.name));
+}
+
+Status CudaDevice::captureOf(rt::Stream stream, uint64_t &capture) {
+  capture = 0;
+  if (!driver.streamGetCaptureInfo)
+    return {};
+  Scope scope(driver, context);
+  int state = 0;
+  unsigned long long id = 0;
+  Result result = scope.result;
+  if (result == Success)
+    result = driver.streamGetCaptureInfo(streamOf(stream), &state, &id, nullptr, nullptr, nullptr);
+  // The default stream cannot be captured; it says so while others are.
+  if (result == StreamCaptureImplicit)
+    return {};
+  if (result == Success && state == CaptureActive)
+    capture = id;
+  return driver.status(result, text("ask a stream of ", deviceInfo.name, " whether it is captured"));
+}
+
 Status CudaDevice::memoryInfo(uint64_t &freeBytes, uint64_t &totalBytes) {
   Scope scope(driver, context);
   size_t free = 0, total = 0;

@@ -42,6 +42,8 @@ public:
   const DeviceInfo &info() const override { return deviceInfo; }
   Status alloc(uint64_t bytes, void *&pointer) override;
   Status free(void *pointer) override;
+  Status allocZeroed(uint64_t bytes, void *&pointer) override;
+  Status captureOf(rt::Stream stream, uint64_t &capture) override;
   Status memoryInfo(uint64_t &freeBytes, uint64_t &totalBytes) override;
   Status copy(void *to, const void *from, uint64_t bytes, rt::Stream stream) override;
   Status fill(void *pointer, uint8_t value, uint64_t bytes, rt::Stream stream) override;

@@ -16,6 +16,9 @@ namespace {
 /// guide, thread block clusters).
 constexpr unsigned portableCluster = 8;
 constexpr unsigned maxParams = 256;
+/// The first driver that captures programmatic dependent launches into graphs (CUDA 12.3
+/// release notes).
+constexpr int overlapVersion = 12030;
 
 class CudaImage final : public Image {
 public:
@@ -199,7 +202,7 @@ Status CudaDevice::launch(Entry &entry, const LaunchDesc &launch, rt::Stream str
   Scope scope(driver, context);
   Result result = scope.result;
   if (result == Success && driver.launchKernelEx) {
-    LaunchAttribute attributes[2] = {};
+    LaunchAttribute attributes[3] = {};
     unsigned count = 0;
     if (e.clusterSize > 1) {
       attributes[count].id = LaunchClusterDimension;
@@ -208,6 +211,10 @@ Status CudaDevice::launch(Entry &entry, const LaunchDesc &launch, rt::Stream str
     if (desc.mustBeResident && launch.cooperative) {
       attributes[count].id = LaunchCooperative;
       attributes[count++].value.cooperative = 1;
+    }
+    if (launch.overlap && !desc.mustBeResident && driver.version >= overlapVersion) {
+      attributes[count].id = LaunchProgrammaticSerialization;
+      attributes[count++].value.programmaticSerialization = 1;
     }
     LaunchConfig config{launch.grid[0],
                         launch.grid[1],

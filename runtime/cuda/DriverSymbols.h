@@ -70,5 +70,7 @@ HEDDLE_DRIVER_SYMBOL(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", i
 HEDDLE_DRIVER_SYMBOL(launchKernel, "cuLaunchKernel", Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **params, void **extra)
 HEDDLE_DRIVER_OPTIONAL(maxActiveClusters, "cuOccupancyMaxActiveClusters", int *clusters, Function function, const LaunchConfig *config)
 HEDDLE_DRIVER_OPTIONAL(funcLoad, "cuFuncLoad", Function function)
+HEDDLE_DRIVER_OPTIONAL(threadExchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", CaptureMode *mode)
+HEDDLE_DRIVER_OPTIONAL(streamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", Stream stream, int *state, unsigned long long *id, void *graph, const void **dependencies, size_t *count)
 HEDDLE_DRIVER_OPTIONAL(launchKernelEx, "cuLaunchKernelEx", const LaunchConfig *config, Function function, void **params, void **extra)
 HEDDLE_DRIVER_OPTIONAL(tensorMapEncodeTiled, "cuTensorMapEncodeTiled", TensorMap *map, TensorMapType type, uint32_t rank, void *address, const uint64_t *dims, const uint64_t *strides, const uint32_t *box, const uint32_t *elementStrides, int interleave, int swizzle, int promotion, int fill)

@@ -83,14 +83,21 @@ enum JitOption : int {
 };
 
 enum : unsigned { StreamNonBlocking = 1 };
+enum CaptureMode : int { CaptureRelaxed = 2 };
+enum : int { CaptureActive = 1 };
 
-enum LaunchAttributeId : int { LaunchCooperative = 2, LaunchClusterDimension = 4 };
+enum LaunchAttributeId : int {
+  LaunchCooperative = 2,
+  LaunchClusterDimension = 4,
+  LaunchProgrammaticSerialization = 6,
+};
 struct LaunchAttribute {
   LaunchAttributeId id;
   char pad[4];
   union {
     char bytes[64];
     int cooperative;
+    int programmaticSerialization;
     struct {
       unsigned x, y, z;
     } cluster;

@@ -163,7 +163,8 @@ void addOptions(CLI::App &app, Options &o) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--variant", o.variant, "Run only this compiled form (from 1)")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--multiprocessors", o.multiprocessors, "Multiprocessors that the launch may use")
+  app.add_option("--sms,--multiprocessors", o.multiprocessors,
+                 "Multiprocessors that the launch may use")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", o.threads, "CPU threads for filling and checking")
       ->check(CLI::Range(1, 1024));

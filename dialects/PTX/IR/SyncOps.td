@@ -7,6 +7,7 @@
 #ifndef HEDDLE_PTX_SYNC_OPS_TD
 #define HEDDLE_PTX_SYNC_OPS_TD
 include "PTXDialect.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 
 def PTX_MBarrierWaitOp : PTX_TextOp<"mbarrier_wait",
     "{\n\t.reg .pred p;\n\tWAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n\t@p bra DONE;\n\tbra WAIT;\n\tDONE:\n\t}"> {
@@ -67,6 +68,29 @@ def PTX_MBarrierExpectMoreOp : PTX_TextOp<"mbarrier_expect_tx",
   let summary = "expect `bytes` more of asynchronous writes in the current phase, without an arrival";
   let arguments = (ins I32:$barrier, I32:$bytes);
   let assemblyFormat = "$barrier `,` $bytes attr-dict";
+}
+def PTX_AtomicIncIfOp : PTX_TextOp<"atomic_inc_if",
+    "{\n\t.reg .pred p;\n\tmov.u32 $0, 0;\n\tsetp.ne.b32 p, $3, 0;\n\t@p atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;\n\t}"> {
+  let summary = "count up to `limit` and around to 0 in global memory when `flag` is not 0";
+  let description = [{
+    Gives what was there before, 0 without the flag. Releases what this thread knows and acquires
+    what those before it released (gpu scope).
+    ```mlir
+    %old = ptx.atomic_inc_if %counter to %limit if %flag : !llvm.ptr<1>
+    ```
+  }];
+  let arguments = (ins LLVM_AnyPointer:$address, I32:$limit, I32:$flag);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$address `to` $limit `if` $flag attr-dict `:` type($address)";
+}
+def PTX_GridDependencyWaitOp : PTX_TextOp<"grid_dependency_wait", "griddepcontrol.wait;"> {
+  let summary = "wait until the launches ahead of this one are over and what they wrote is visible";
+  let description = [{ At once where the launch did not begin before they ended. }];
+  let assemblyFormat = "attr-dict";
+}
+def PTX_LaunchDependentsOp : PTX_TextOp<"launch_dependents", "griddepcontrol.launch_dependents;"> {
+  let summary = "the next launch may begin as soon as all CTAs have said so";
+  let assemblyFormat = "attr-dict";
 }
 def PTX_MBarrierInitOp : PTX_TextOp<"mbarrier_init", "mbarrier.init.shared.b64 [$0], $1;"> {
   let summary = "make a barrier that completes a phase after `count` arrivals";

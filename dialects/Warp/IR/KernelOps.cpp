@@ -169,6 +169,10 @@ LogicalResult GroupsOp::verify() {
 LogicalResult WorkStreamOp::verify() {
   if (getRaster() < 1)
     return emitOpError("expected raster to be at least 1, got ") << getRaster();
+  if (getSplits() < 1 || getSplits() > 64)
+    return emitOpError("expected 1 to 64 parts of a tile, got ") << getSplits();
+  if (getSplits() > 1 && getGroups())
+    return emitOpError("expected groups or parts of tiles, got both");
   if (std::optional<ArrayRef<int64_t>> cluster = getCluster()) {
     if (cluster->size() != 2)
       return emitOpError("expected cluster to be [rows, columns], got ")
@@ -208,10 +212,11 @@ void ForEachOp::print(OpAsmPrinter &printer) {
 LogicalResult ForEachOp::verify() {
   Block &block = getBody().front();
   auto stream = getStream().getDefiningOp<WorkStreamOp>();
-  bool grouped = stream && stream.getGroups();
-  if (block.getNumArguments() != (grouped ? 5 : 3) ||
+  bool grouped = stream && stream.getGroups(), split = stream && stream.getSplits() > 1;
+  if (block.getNumArguments() != (grouped ? 5u : split ? 4u : 3u) ||
       llvm::any_of(block.getArgumentTypes(), [](Type t) { return !t.isIndex(); }))
     return emitOpError(grouped ? "expected five index arguments (row, column, group, first, size), got "
+                       : split ? "expected four index arguments (row, column, batch, part), got "
                                : "expected three index arguments (row, column, batch), got ")
            << block.getNumArguments();
   return success();

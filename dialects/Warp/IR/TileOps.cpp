@@ -158,6 +158,22 @@ LogicalResult StoreOp::verify() {
                              cast<MemRefType>(getMemory().getType()).getElementType());
 }
 
+LogicalResult CombineOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 1 || block.getArgument(0).getType() != getAcc().getType())
+    return emitOpError("expected one region argument of ")
+           << getAcc().getType() << ", got (" << block.getArgumentTypes() << ")";
+  if (getSplits() < 2 || getSplits() > 64)
+    return emitOpError("expected 2 to 64 parts, got ") << getSplits();
+  WalkResult alone = getBody().walk([&](Operation *op) {
+    if (!isa<CopyOp, PackOp, MapOp, MmaOp, AcquireOp, WaitOp, CommitOp, ReleaseOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("expected no work of several warps in warp.combine");
+    return WalkResult::interrupt();
+  });
+  return failure(alone.wasInterrupted());
+}
+
 LogicalResult PackOp::verify() {
   AccType acc = getAcc().getType();
   TileType tile = getTile().getType();

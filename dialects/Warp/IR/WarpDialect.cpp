@@ -34,7 +34,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t mmaWarps, int64_t epilogueWarps, int64_t accStages,
                                    int64_t storeStages, int64_t loadRegisters,
                                    int64_t mmaRegisters, int64_t raster, Engine, StorePath,
-                                   int64_t ctasPerSM, int64_t clusterM, int64_t clusterN) {
+                                   int64_t ctasPerSM, int64_t clusterM, int64_t clusterN,
+                                   int64_t splitK, int64_t swap, int64_t sms, int64_t pdl) {
   auto atLeast = [&](StringRef name, int64_t value, int64_t least) -> LogicalResult {
     if (value < least)
       return emitError() << "expected " << name << " to be at least " << least << ", got " << value;
@@ -51,14 +52,17 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       succeeded(atLeast("load_registers", loadRegisters, 0)) &&
       succeeded(atLeast("mma_registers", mmaRegisters, 0)) &&
       succeeded(atLeast("raster", raster, 1)) && succeeded(atLeast("ctas_per_sm", ctasPerSM, 1)) &&
-      succeeded(atLeast("cluster_m", clusterM, 1)) && succeeded(atLeast("cluster_n", clusterN, 1)));
+      succeeded(atLeast("cluster_m", clusterM, 1)) && succeeded(atLeast("cluster_n", clusterN, 1)) &&
+      succeeded(atLeast("split_k", splitK, 1)) && succeeded(atLeast("swap", swap, 0)) &&
+      succeeded(atLeast("sms", sms, 0)) && succeeded(atLeast("pdl", pdl, 0)));
 }
 
 ScheduleAttr heddle::warp::toAttr(MLIRContext *context, const tuning::Schedule &s) {
   return ScheduleAttr::get(context, s.tileM, s.tileN, s.tileK, s.stages, s.loadWarps, s.mmaWarps,
                            s.epilogueWarps, s.accStages, s.storeStages, s.loadRegisters,
                            s.mmaRegisters, s.raster, static_cast<Engine>(s.copy),
-                           static_cast<StorePath>(s.store), s.ctasPerSM, s.clusterM, s.clusterN);
+                           static_cast<StorePath>(s.store), s.ctasPerSM, s.clusterM, s.clusterN,
+                           s.splitK, s.swap, s.sms, s.pdl);
 }
 
 heddle::tuning::Schedule heddle::warp::fromAttr(ScheduleAttr a) {
@@ -72,6 +76,8 @@ heddle::tuning::Schedule heddle::warp::fromAttr(ScheduleAttr a) {
   s.store = static_cast<tuning::StorePath>(a.getStore());
   s.ctasPerSM = a.getCtasPerSm();
   s.clusterM = a.getClusterM(), s.clusterN = a.getClusterN();
+  s.splitK = static_cast<int>(a.getSplitK()), s.swap = static_cast<int>(a.getSwap());
+  s.sms = static_cast<int>(a.getSms()), s.pdl = static_cast<int>(a.getPdl());
   return s;
 }
 

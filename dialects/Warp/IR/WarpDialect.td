@@ -95,8 +95,8 @@ class Warp_Attr<string n, string m, list<Trait> t = []> : AttrDef<Warp_Dialect, 
 def Warp_ScheduleAttr : Warp_Attr<"Schedule", "schedule"> {
   let summary = "how the work is cut up and which warps get it";
   let description = [{
-    The schedule record; the fields are those of `heddle::tuning::Schedule`. `cluster_m`
-    and `cluster_n` are 1 where they are not given.
+    The schedule record; the fields are those of `heddle::tuning::Schedule`. `cluster_m`,
+    `cluster_n`, `split_k` and `pdl` are 1 where they are not given, `swap` and `sms` 0.
     ```mlir
     #warp.schedule<tile_m = 128, tile_n = 256, tile_k = 64, stages = 4, load_warps = 4,
       mma_warps = 8, epilogue_warps = 0, acc_stages = 1, store_stages = 0, load_registers = 40,
@@ -108,7 +108,9 @@ def Warp_ScheduleAttr : Warp_Attr<"Schedule", "schedule"> {
     "int64_t":$store_stages, "int64_t":$load_registers, "int64_t":$mma_registers, "int64_t":$raster,
     EnumParameter<Warp_Engine>:$copy, EnumParameter<Warp_StorePath>:$store, "int64_t":$ctas_per_sm,
     DefaultValuedParameter<"int64_t", "1">:$cluster_m,
-    DefaultValuedParameter<"int64_t", "1">:$cluster_n);
+    DefaultValuedParameter<"int64_t", "1">:$cluster_n,
+    DefaultValuedParameter<"int64_t", "1">:$split_k, DefaultValuedParameter<"int64_t", "0">:$swap,
+    DefaultValuedParameter<"int64_t", "0">:$sms, DefaultValuedParameter<"int64_t", "1">:$pdl);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

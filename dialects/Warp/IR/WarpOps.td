@@ -150,12 +150,16 @@ def Warp_WorkStreamOp : Warp_Op<"work_stream", [Pure]> {
     %s = warp.work_stream(%rows, %cols, %batch) raster 8
     %t = warp.work_stream(%rows, %cols, %batch) raster 8 cluster [2, 1]
     ```
+
+    With `split n` each tile is n items in a row, for n CTAs that share its K; loops have
+    a fourth argument, which part the item is.
   }];
   let arguments = (ins Index:$rows, Index:$cols, Index:$batch, I64Attr:$raster,
-                       OptionalAttr<DenseI64ArrayAttr>:$cluster, Optional<Warp_GroupsType>:$groups);
+                       OptionalAttr<DenseI64ArrayAttr>:$cluster, Optional<Warp_GroupsType>:$groups,
+                       DefaultValuedAttr<I64Attr, "1">:$splits);
   let results = (outs Warp_StreamType:$stream);
   let assemblyFormat = [{`(` $rows `,` $cols `,` $batch `)` `raster` $raster (`cluster` $cluster^)?
-                         (`groups` $groups^)? attr-dict}];
+                         (`groups` $groups^)? (`split` $splits^)? attr-dict}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// CTAs of a cluster along rows and columns; 1 without one.
@@ -169,7 +173,7 @@ def Warp_ForEachOp : Warp_Op<"for_each", [NoTerminator, SingleBlock]> {
   let description = [{
     The body's arguments are the item's tile row, tile column and batch index. In a stream with
     groups the row counts from the start of the group, the batch index is the group, and the
-    group's first row and size follow.
+    group's first row and size follow; in one that splits tiles, the item's part of K follows.
     ```mlir
     warp.for_each(%i, %j, %b) in %s { ... }
     warp.for_each(%i, %j, %g, %first, %size) in %t { ... }
@@ -425,6 +429,7 @@ def Warp_StoreOp : Warp_Op<"store", [AttrSizedOperandSegments]> {
     Offsets as in `warp.copy`. The region gets an accumulator element and its row
     and column in the memref and yields the element to store. What lies outside the
     memref, or in a row from `before` on, is not stored.
+    With `transposed` the accumulator's rows are the memref's last dimension.
     ```mlir
     warp.store %acc to %D[%b, %row, %col] : !warp.acc<128x256xf32>, memref<?x?x?xbf16> {
     ^bb0(%x: f32, %i: index, %j: index):
@@ -433,9 +438,31 @@ def Warp_StoreOp : Warp_Op<"store", [AttrSizedOperandSegments]> {
     }
     ```
   }];
-  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets, Optional<Index>:$end);
+  let arguments = (ins Warp_AccType:$acc, AnyMemRef:$memory, Variadic<Index>:$offsets, Optional<Index>:$end, UnitAttr:$transposed);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` (`before` $end^)? attr-dict `:` type($acc) `,` type($memory) $body";
+  let assemblyFormat = "$acc `to` $memory `[` $offsets `]` (`before` $end^)? (`transposed` $transposed^)? attr-dict `:` type($acc) `,` type($memory) $body";
+  let hasVerifier = 1;
+}
+
+def Warp_CombineOp : Warp_Op<"combine", [NoTerminator, SingleBlock]> {
+  let summary = "add up the parts of a tile that CTAs of the GPU computed";
+  let description = [{
+    `acc` is part `part` of `splits` of tile `tile` of `tiles`. Each warp writes what it has of
+    it to global memory that the launch brings (a slot a tile and part); the warp that comes
+    last adds what the same warps of all CTAs wrote, in the order of the parts, and runs the
+    body with the sum. No warp waits for another, and the sums do not depend on who is last.
+    The body may store; it is work of single warps. Release and acquire at gpu scope lie
+    between writing and reading; the counters are back at zero after each launch.
+    ```mlir
+    warp.combine %acc part %p of 4 tile %t of %n : !warp.acc<128x64xf32> {
+    ^bb0(%sum: !warp.acc<128x64xf32>):
+      warp.store %sum to %D[%row, %col] : !warp.acc<128x64xf32>, memref<?x?xbf16> { ... }
+    }
+    ```
+  }];
+  let arguments = (ins Warp_AccType:$acc, Index:$part, I64Attr:$splits, Index:$tile, Index:$tiles);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$acc `part` $part `of` $splits `tile` $tile `of` $tiles attr-dict `:` type($acc) $body";
   let hasVerifier = 1;
 }
 

@@ -51,7 +51,7 @@ static LogicalResult checkFences(KernelOp kernel, const Target &target) {
 static LogicalResult checkReads(KernelOp kernel) {
   LogicalResult result = success();
   kernel.walk([&](Operation *op) {
-    if (!isa<StoreOp, PackOp>(op) || !isInFlight(op->getOperand(0)))
+    if (!isa<StoreOp, PackOp, CombineOp>(op) || !isInFlight(op->getOperand(0)))
       return WalkResult::advance();
     result = op->emitOpError("expected warp.mma_wait between the multiplications of ")
              << describeProcess(getProcess(op)) << " and this read of their accumulator";

@@ -112,7 +112,7 @@ static void releaseAfterWait(ReleaseOp release) {
 static void waitBeforeReads(Operation *process) {
   SmallVector<Operation *> readers;
   process->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<StoreOp, PackOp, CommitOp>(op))
+    if (isa<StoreOp, PackOp, CombineOp, CommitOp>(op))
       readers.push_back(op);
   });
   for (Operation *reader : readers)

@@ -177,7 +177,7 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
               [&](auto op) { accesses.push_back({op, Agent::Threads, op.getTarget() == value}); })
           .Case<PackOp>(
               [&](auto op) { accesses.push_back({op, Agent::Threads, op.getTile() == value}); })
-          .Case<StoreOp, PromoteOp>(
+          .Case<StoreOp, PromoteOp, CombineOp>(
               [&](auto op) { accesses.push_back({op, Agent::Threads, false}); })
           .Case<MmaOp>([&](auto op) { accesses.push_back({op, mma, op.getAcc() == value}); });
       if (isa<AccType>(value.getType()))
@@ -190,14 +190,14 @@ SmallVector<Access> getAccesses(Operation *taker, const Target &target) {
 }
 
 bool isTileWork(Operation *op) {
-  return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp, PromoteOp, TransferOp, SpreadAddOp,
+  return isa<CopyOp, MmaOp, MapOp, StoreOp, PackOp, PromoteOp, CombineOp, TransferOp, SpreadAddOp,
              SpreadStoreOp>(op);
 }
 
 bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
-                bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, SpreadZeroOp, SpreadAddOp,
+                bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, CombineOp, SpreadZeroOp, SpreadAddOp,
                                       SpreadStoreOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;

@@ -23,6 +23,7 @@ struct ConvertHeddleToWarpOptions {
   std::string variant = {};  ///< "bulk" or "unaligned": that one only; empty: what is needed
   std::string avoid = {};    ///< schedules not to choose, nor others that need the same registers;
                              ///< joined by semicolons
+  int sms = 0;               ///< the most multiprocessors that launches may use; 0: all
 };
 
 /// Replaces each heddle.kernel of a module by one or two warp.kernels for a target.

@@ -53,6 +53,7 @@ struct GemmSpec {
   std::optional<unsigned> groups, status; ///< indices of the groups' bounds and of their state
   unsigned lead = 0;                      ///< dimensions of the result before the matrix
   bool batched = false;                   ///< that dimension is a batch
+  int sms = 0; ///< the most multiprocessors that launches may use; 0: all
 
   const spec::Size &m() const { return *tensors[d].sizes[lead]; }
   const spec::Size &n() const { return *tensors[d].sizes[lead + 1]; }

@@ -27,6 +27,7 @@ struct BuildOptions {
   llvm::StringRef schedule; ///< text that overrides the kernel's `schedule` attribute; may be empty
   llvm::StringRef form;     ///< build the form of this name only; empty: all
   llvm::ArrayRef<tuning::Schedule> avoid; ///< schedules that are not to be chosen (GEMM)
+  int sms = 0; ///< the most multiprocessors that launches may use; 0: all (GEMM)
 };
 
 struct KernelKind {

@@ -41,6 +41,7 @@ struct PipelineOptions {
   std::string chip;     ///< as --chip; empty: the target's default
   std::string schedule; ///< as --schedule; empty: chosen
   std::string avoid;    ///< schedules that are not to be chosen, joined by semicolons
+  int sms = 0;          ///< as --sms; 0: all
   bool lineInfo = false;
 };
 

@@ -40,11 +40,21 @@ struct Schedule {
   int raster = 8;                          ///< tiles of M walked before N advances; L2 reuse
   target::CopyEngine copy = target::CopyEngine::Bulk;
   StorePath store = StorePath::Direct;
-  int storeStages = 0; ///< StorePath::Bulk: staging slots of tileM rows x 128 bytes
+  int storeStages = 0; ///< StorePath::Bulk: staging slots, see SharedLayout
   int ctasPerSM = 1;
   /// CTAs of a cluster along M and N. Those along M share tiles of B, those along N tiles
   /// of A: each reads its part, which is multicast to the others.
   int clusterM = 1, clusterN = 1;
+  /// CTAs that share the K of a tile. Each adds up its part; the last to come adds the parts in
+  /// the order of K and stores the result.
+  int splitK = 1;
+  /// 1: tileM counts rows of B and tileN rows of A, and the result is written transposed, so
+  /// that few rows of A make a narrow tile.
+  int swap = 0;
+  int sms = 0; ///< the most multiprocessors that a launch uses; 0: all
+  /// 1: a launch may begin while the one ahead of it in its stream ends, where the target has
+  /// that; it touches no global memory before that one is over.
+  int pdl = 1;
   int clusterSize() const { return clusterM * clusterN; }
   int threads() const { return 32 * (loadWarps + mmaWarps + epilogueWarps); }
   bool operator==(const Schedule &) const = default;
@@ -66,7 +76,13 @@ struct GemmProblem {
   int scaleRowsA = 0, scaleRowsB = 0;
   /// Whether the distance in memory between scales of neighbouring rows is known.
   bool scalesNearA = true, scalesNearB = true;
+  int sms = 0; ///< multiprocessors that launches may use; 0: all
+  /// m and n, a and b and what goes with them have changed places (Schedule::swap).
+  bool swapped = false;
 };
+
+/// The problem as the tiles of `s` see it: rows of A along tileM, rows of B along tileN.
+GemmProblem tileView(const Schedule &s, const GemmProblem &p);
 
 /// Why a schedule cannot be used. `name` is stable and short ("shared-memory"),
 /// `detail` says limit, need and have.
@@ -79,7 +95,8 @@ struct Rejection {
 ///   0                header: barriers, the tensor-memory address (headerBytes)
 ///   aOffset          `stages` slots of A, aBytes each
 ///   bOffset          `stages` slots of B, bBytes each
-///   stagingOffset    StorePath::Bulk: `storeStages` slots of tileM rows x 128 bytes
+///   stagingOffset    StorePath::Bulk: `storeStages` slots of tileM rows x 128 bytes; with swap
+///                    of tileM columns by as many rows of the result as fill no more
 ///   total
 ///
 /// A slot is cut along its contiguous dimension into panels of 128 bytes; a panel
@@ -155,8 +172,8 @@ std::optional<Candidate> choose(const GemmProblem &p, const target::Target &t,
 bool sameRegisters(const Schedule &a, const Schedule &b);
 
 /// "tile=128x256x64,stages=4,..." and back; the keys are the fields' names in snake
-/// case, tile_m, tile_n and tile_k go besides tile. cluster_m and cluster_n are written only
-/// when they are not 1. `parse` starts from `base`, so a user may
+/// case, tile_m, tile_n and tile_k go besides tile. cluster_m, cluster_n, split_k, swap, sms and
+/// pdl are written only when they are not what Schedule() has. `parse` starts from `base`, so a user may
 /// name only what differs; on failure nullopt and `error` names the key, what was
 /// expected and what was found.
 std::string toString(const Schedule &s);

@@ -60,6 +60,8 @@ struct ConvertHeddleToWarpPass : PassWrapper<ConvertHeddleToWarpPass, OperationP
                               llvm::cl::desc("build this variant only, e.g. bulk or unaligned")};
   Option<std::string> avoid{*this, "avoid",
                             llvm::cl::desc("schedules that are not to be chosen, joined by ;")};
+  Option<int> sms{*this, "sms",
+                  llvm::cl::desc("the most multiprocessors that launches may use; 0: all")};
   SmallVector<heddle::tuning::Schedule> avoided;
   const heddle::target::Target *theTarget = nullptr;
   const heddle::target::Chip *theChip = nullptr;
@@ -81,6 +83,8 @@ LogicalResult ConvertHeddleToWarpPass::findTarget() {
   if (theChip->target != theTarget->name)
     return emitError(loc) << "expected a chip that runs " << theTarget->name << ", got "
                           << theChip->name << ", which runs " << theChip->target;
+  if (sms < 0)
+    return emitError(loc) << "expected sms to be at least 0, got " << sms;
   return success();
 }
 
@@ -101,7 +105,7 @@ LogicalResult ConvertHeddleToWarpPass::convert(heddle::spec::KernelOp kernel) {
   using namespace heddle::kernels;
   OpBuilder builder(kernel);
   if (failed(kindOf(kernel).build(builder, kernel,
-                                  {*theTarget, *theChip, schedule, variant, avoided})))
+                                  {*theTarget, *theChip, schedule, variant, avoided, sms})))
     return failure();
   kernel.erase();
   return success();
@@ -114,6 +118,7 @@ std::unique_ptr<Pass> heddle::createConvertHeddleToWarpPass(ConvertHeddleToWarpO
   pass->schedule = options.schedule;
   pass->variant = options.variant;
   pass->avoid = options.avoid;
+  pass->sms = options.sms;
   return pass;
 }
 

@@ -140,8 +140,11 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   for (Value v : op.getOffsets())
     offsets.push_back(e.toI32(lookup(v)));
   auto [rowBase, colBase] = family->fragmentBase(type);
-  Value row0 = e.add(offsets[rank - 2], rowBase), col0 = e.add(offsets[rank - 1], colBase);
-  int64_t length = vectorLength(m);
+  // Neighbouring columns of the accumulator lie in rows of the memref when it is transposed.
+  const bool transposed = op.getTransposed();
+  const int64_t rowDim = rank - (transposed ? 1 : 2), colDim = rank - (transposed ? 2 : 1);
+  Value row0 = e.add(offsets[rowDim], rowBase), col0 = e.add(offsets[colDim], colBase);
+  int64_t length = transposed ? 1 : vectorLength(m);
   LogicalResult result = success();
   Type element = storageType(m.type.getElementType());
   int64_t elementBytes = m.type.getElementTypeBitWidth() / 8;
@@ -152,7 +155,9 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
       Value row = e.add(firstRow, piece[i].row), col = e.add(firstCol, piece[i].col);
       SmallVector<Value> values;
       for (size_t j = i; j < end; ++j) {
-        Value y = inlineRegion(op.getBody(), piece[j].value, row, e.add(firstCol, piece[j].col));
+        Value neighbour = e.add(firstCol, piece[j].col);
+        Value y = inlineRegion(op.getBody(), piece[j].value, transposed ? neighbour : row,
+                               transposed ? row : neighbour);
         if (!y) {
           result = failure();
           return;
@@ -160,7 +165,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
         values.push_back(y);
       }
       SmallVector<Value> indices(offsets);
-      indices[rank - 2] = row, indices[rank - 1] = col;
+      indices[rowDim] = row, indices[colDim] = col;
       e.ifThen(inBounds(m, indices, op.getEnd()), [&] {
         Value value = values[0];
         if (values.size() > 1)
@@ -187,7 +192,7 @@ LogicalResult KernelLowering::lowerPack(PackOp op) {
   Value row0 = e.add(e.toI32(lookup(op.getRowBase())), rowBase);
   Value col0 = e.add(e.toI32(lookup(op.getColBase())), colBase);
   bool matrices = family->hasMatrixFragments() && target.has(target::Feature::StMatrix) &&
-                  tile.getElementBytes() == 2 && tile.getMajor() == Major::K;
+                  tile.getElementBytes() == 2;
   LogicalResult result = success();
   Value first = chunkColumn ? chunkColumn : e.i32(op.getFirst());
   auto visit = [&](ArrayRef<FragmentElement> piece, Value row, Value col) {
@@ -211,7 +216,8 @@ LogicalResult KernelLowering::lowerPack(PackOp op) {
   return result;
 }
 
-/// 16 x 16 elements at a time: four 8x8 matrices, each lane naming one row of one of them.
+/// 16 x 16 elements at a time: four 8x8 matrices, each lane naming one row of one of them, as it
+/// lies in the tile: one column where the tile has rows contiguous.
 void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece, Value pieceRow,
                                   Value pieceCol) {
   TileType tile = op.getTile().getType();
@@ -236,12 +242,15 @@ void KernelLowering::packMatrices(PackOp op, ArrayRef<FragmentElement> piece, Va
       if (wide)
         values.append({pair(row, col + 8), pair(row + 8, col + 8)});
       // Matrix i is rows (i & 1) * 8, columns (i >> 1) * 8; lane l names row l % 8 of matrix l / 8.
-      Value r = e.add(e.add(e.add(warpRow, pieceRow), row), e.bitAnd(lane, 15));
+      bool mn = tile.getMajor() == Major::MN;
+      Value r = e.add(e.add(e.add(warpRow, pieceRow), row), e.bitAnd(lane, mn ? 8 : 15));
       Value c = e.add(warpCol, e.add(pieceCol, col));
+      if (mn)
+        c = e.add(c, e.bitAnd(lane, 7));
       if (wide)
         c = e.add(c, e.shl(e.shr(lane, 4), 3));
       Value address = elementAddress(tile, tileAddress(op.getTile()), r, c);
-      e.make<ptx::StMatrixOp>(address, values, UnitAttr());
+      e.make<ptx::StMatrixOp>(address, values, mn ? e.getUnitAttr() : UnitAttr());
     }
 }
 

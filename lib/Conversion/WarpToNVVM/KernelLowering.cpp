@@ -99,6 +99,17 @@ void KernelLowering::prologue() {
   e.make<NVVM::BarrierOp>();
   advanceEpoch();
   family->afterBarrier(columns ? columns.getInt() : 0, slot ? slot.getInt() : 0);
+  if (overlaps()) {
+    // All CTAs of the grid run or have run by the time the next launch begins, so that it cannot
+    // keep them from a multiprocessor.
+    e.make<ptx::LaunchDependentsOp>();
+    e.make<ptx::GridDependencyWaitOp>();
+  }
+}
+
+bool KernelLowering::overlaps() {
+  return target.has(target::Feature::GridDepControl) && kernel.getSchedule() &&
+         kernel.getSchedule()->getPdl();
 }
 
 /// Barriers of other CTAs are there only after all have met.
@@ -263,6 +274,7 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<CopyOp>([&](auto o) { return lowerCopy(o); })
       .Case<MapOp>([&](auto o) { return lowerMap(o); })
       .Case<StoreOp>([&](auto o) { return lowerStore(o); })
+      .Case<CombineOp>([&](auto o) { return lowerCombine(o); })
       .Case<PackOp>([&](auto o) { return lowerPack(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
       .Case<RankOp>([&](RankOp o) { return mapping.map(o.getResult(), comm.rank), success(); })
@@ -430,6 +442,8 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
   Value perBatch = grids ? Value() : e.mul(rows, cols);
   Value total = grids ? e.mul(groups->total, cols)
                       : e.mul(perBatch, e.toI32(lookup(stream.getBatch())));
+  int64_t splits = stream.getSplits();
+  total = e.mul(total, splits);
   Value slot = grids ? allocaI32(0) : Value();
   Value first = e.make<NVVM::BlockIdXOp>(e.getI32Type());
   Value step = e.make<NVVM::GridDimXOp>(e.getI32Type());
@@ -439,7 +453,9 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
   {
     OpBuilder::InsertionGuard guard(e);
     e.setInsertionPoint(loop.getBody()->getTerminator());
-    Value item = loop.getInductionVar(), batch, inBatch;
+    Value item = loop.getInductionVar(), batch, inBatch, part;
+    if (splits > 1)
+      part = e.rem(item, e.i32(splits)), item = e.div(item, e.i32(splits));
     if (grids) {
       batch = groupOf(*groups, slot, item, cols);
       Value before = uniform(loadShared(groups->items, batch));
@@ -454,6 +470,8 @@ LogicalResult KernelLowering::lowerForEach(ForEachOp op) {
       col = e.add(e.mul(col, cluster.cols), clusterCol);
     }
     SmallVector<Value> values{row, col, batch};
+    if (part)
+      values.push_back(part);
     if (groups)
       for (Value table : {groups->first, groups->size})
         values.push_back(uniform(loadShared(table, batch)));

@@ -196,6 +196,8 @@ private:
   // KernelLowering.cpp
   void prologue();
   void clusterPlace();
+  /// Whether launches begin while the one ahead ends.
+  bool overlaps();
   mlir::LogicalResult lowerRoles();
   mlir::LogicalResult lowerRole(warp::RoleOp op);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
@@ -282,6 +284,10 @@ private:
   void visitPieces(mlir::Value acc, mlir::Value first, int64_t count, int64_t alignment,
                    int64_t atOnce, PieceVisitor visit);
   int64_t vectorLength(MemoryArg &m);
+  // CombineLowering.cpp
+  bool usesWorkspace();
+  mlir::LogicalResult lowerCombine(warp::CombineOp op);
+  llvm::SmallVector<mlir::Value> accElements(warp::CombineOp op);
   // ElementLoops.cpp
   /// How many elements of a thread the code of an element region should be built for, in a
   /// loop; 0: for all, in straight-line code. `extra`: instructions an element besides the
@@ -305,6 +311,7 @@ private:
   llvm::StringMap<bool> constraintSeen;
   std::unique_ptr<MmaFamilyLowering> family;
   bool usesBulkStore = false;
+  mlir::Value workspace, counters; ///< of the launch, where parts of tiles are combined
   mlir::Value chunkColumn; ///< i32: in a loop over chunks, the first column of this turn's
   llvm::DenseSet<mlir::Operation *> released; ///< by releaseEarly
   friend class MmaFamilyLowering;

@@ -175,6 +175,11 @@ LogicalResult KernelLowering::createFunction() {
       scalars.push_back(arg);
     }
 
+  if (usesWorkspace())
+    for (StringRef kind : {"workspace", "counters"}) {
+      types.push_back(globalType);
+      params.push_back(e.getDictionaryAttr(e.getNamedAttr("kind", e.getStringAttr(kind))));
+    }
   if (usesComm())
     for (auto [type, kind] : {std::pair<Type, StringRef>(globalType, "comm"),
                               std::pair<Type, StringRef>(e.getI64Type(), "signals")}) {
@@ -208,6 +213,8 @@ LogicalResult KernelLowering::createFunction() {
     symbolValues[s] = entry->getArgument(next++);
   for (BlockArgument scalar : scalars)
     mapping.map(scalar, entry->getArgument(next++));
+  if (usesWorkspace())
+    workspace = entry->getArgument(next++), counters = entry->getArgument(next++);
   if (usesComm())
     comm.block = entry->getArgument(next++), comm.signals = entry->getArgument(next++);
   return success();
@@ -298,7 +305,8 @@ ArrayAttr KernelLowering::channelsExpr() {
                     constantExpr(e, channelsAtMost(kernel)), "min");
 }
 
-/// min(SMs * CTAs an SM, items); with clusters, of whole ones, one at least.
+/// min(SMs * CTAs an SM, items), of no more SMs than the schedule says; with clusters, of whole
+/// ones, one at least.
 ArrayAttr KernelLowering::gridExpr() {
   if (usesComm())
     return channelsExpr();
@@ -313,9 +321,13 @@ ArrayAttr KernelLowering::gridExpr() {
     }
     if (r && c && b)
       items = binaryExpr(e, binaryExpr(e, r, c, "mul"), b, "mul");
+    if (op.getSplits() > 1)
+      items = binaryExpr(e, items, constantExpr(e, op.getSplits()), "mul");
   });
   int64_t ctas = kernel.getSchedule() ? kernel.getSchedule()->getCtasPerSm() : 1;
   ArrayAttr slots = e.getArrayAttr({e.getStringAttr("sm_count")});
+  if (int64_t most = kernel.getSchedule() ? kernel.getSchedule()->getSms() : 0)
+    slots = binaryExpr(e, slots, constantExpr(e, most), "min");
   if (ctas > 1)
     slots = binaryExpr(e, slots, constantExpr(e, ctas), "mul");
   if (cluster.size() == 1)
@@ -440,6 +452,24 @@ void KernelLowering::attachManifest() {
                                                 ",stages=" + Twine(comms.getStages()) + ",keep=" +
                                                 stringifyKeep(comms.getKeep()))));
   }
+  kernel.walk([&](CombineOp op) {
+    // The size of the launch's workspace: parts of all tiles; and a counter a tile and warp.
+    auto dim = [&](memref::DimOp d) {
+      return sizeExpr(memory(d.getSource()).sizes[*d.getConstantIndex()]);
+    };
+    ArrayAttr tiles = symbolic(e, op.getTiles(), dim);
+    if (!tiles)
+      return;
+    AccType type = op.getAcc().getType();
+    int64_t bytes = type.getRows() * type.getCols() * 4 * op.getSplits();
+    int64_t warps = op->getParentOfType<RoleOp>().getNumWarps();
+    manifest.push_back(
+        named("workspace_bytes", binaryExpr(e, tiles, constantExpr(e, bytes), "mul")));
+    manifest.push_back(
+        named("counter_bytes", binaryExpr(e, tiles, constantExpr(e, 4 * warps), "mul")));
+  });
+  if (overlaps())
+    manifest.push_back(named("overlaps", e.getBoolAttr(true)));
   if (kernel.getSchedule())
     manifest.push_back(named("schedule", text(tuning::toString(fromAttr(*kernel.getSchedule())))));
   func->setAttr("heddle.manifest", e.getDictionaryAttr(manifest));

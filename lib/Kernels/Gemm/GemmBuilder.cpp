@@ -16,6 +16,7 @@
 #include "Epilogue.h"
 #include "heddle/Kernels/Gemm.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -39,11 +40,16 @@ private:
   struct Item {
     Value row, col, batch; ///< first row and column of the item's tile, batch index or group
     Value first, size;     ///< of its group; null without groups
+    Value tile, part, firstStep, steps; ///< with split_k: of the tile, and its part of K in steps
     Value rowEnd;          ///< where the group's rows end; null when that is not before the tensor's
   };
+  bool splits() const { return schedule.splitK > 1; }
+  /// Whether rows of tiles are those of B and columns those of A: the result's are exchanged.
+  bool swapped() const { return schedule.swap != 0; }
 
   void makeKernel();
   void makeSizes();
+  void countTiles(Value rows, Value cols, Value batch);
   void makePipes();
   void loadStage();
   void mmaStage();
@@ -51,6 +57,7 @@ private:
   void storeStage();
   void storeDirect(const Item &item, Value acc);
   void packChunks(const Item &item, Value acc);
+  void combine(const Item &item, Value acc);
 
   MemRefType memrefOf(const TensorArg &tensor);
   Operand operandOf(unsigned arg, bool kMajor, int64_t rows);
@@ -75,9 +82,14 @@ private:
   Value stepsOf(const Item &item);
   /// Where step `step` of the item begins in K.
   Value placeInK(const Item &item, Value step);
+  /// Offsets in the result of a row and a column of tiles.
+  SmallVector<Value> inResult(const Item &item, Value row, Value col) {
+    return swapped() ? at(s.d, item, col, row) : at(s.d, item, row, col);
+  }
+  void addPart(Item &item, Block &block);
   void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
-  /// Fills an element region of warp.store or warp.pack.
-  void elementRegion(Region &region, const Item &item);
+  /// Fills an element region of warp.store, or of warp.pack, whose indices are the tiles'.
+  void elementRegion(Region &region, const Item &item, bool ofTiles);
   /// Gives `mma` the scales of the operands' K block `step`.
   void addScales(warp::MmaOp mma, const Item &item, Value step);
 
@@ -91,6 +103,7 @@ private:
   warp::KernelOp kernel;
   Operand a, bt; ///< with their arguments
   Value stream, kSteps, zero, one;
+  Value tileRows, tileCols, tiles; ///< with split_k, whole clusters
   Value operands, accumulator, out;
   warp::TileType outTile;
   std::map<int64_t, Value> constants;
@@ -154,8 +167,8 @@ Value NetworkBuilder::sizeOf(unsigned arg, unsigned dim) {
 
 void NetworkBuilder::makeSizes() {
   zero = index(0), one = index(1);
-  Value rows = tilesOf(sizeOf(s.d, s.lead), schedule.tileM);
-  Value cols = tilesOf(sizeOf(s.d, s.lead + 1), schedule.tileN);
+  Value rows = tilesOf(sizeOf(s.d, s.lead + swapped()), schedule.tileM);
+  Value cols = tilesOf(sizeOf(s.d, s.lead + !swapped()), schedule.tileN);
   bool eachGroup = s.groups && isGrouped(spec::Grouping::AlongK);
   Value batch = s.batched || eachGroup ? sizeOf(s.d, 0) : one;
   Value groups;
@@ -166,7 +179,32 @@ void NetworkBuilder::makeSizes() {
   if (schedule.clusterSize() > 1)
     cluster = b.getDenseI64ArrayAttr({schedule.clusterM, schedule.clusterN});
   stream = warp::WorkStreamOp::create(b, loc, warp::StreamType::get(b.getContext()), rows, cols,
-                                      batch, schedule.raster, cluster, groups);
+                                      batch, schedule.raster, cluster, groups, schedule.splitK);
+  if (splits())
+    countTiles(rows, cols, batch);
+}
+
+/// How many tiles combine their parts, and that K is long enough for them.
+void NetworkBuilder::countTiles(Value rows, Value cols, Value batch) {
+  // Clusters take whole blocks of tiles, some of them beyond the last.
+  auto blocks = [&](Value tiles, int64_t extent) -> Value {
+    return extent == 1 ? tiles
+                       : arith::MulIOp::create(b, loc, tilesOf(tiles, extent), index(extent));
+  };
+  tileRows = blocks(rows, schedule.clusterM), tileCols = blocks(cols, schedule.clusterN);
+  tiles = arith::MulIOp::create(b, loc, arith::MulIOp::create(b, loc, tileRows, tileCols), batch);
+  const spec::Size &k = s.k();
+  if (!k.isDynamic())
+    return;
+  auto field = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
+  Attribute expr = b.getArrayAttr({b.getStringAttr(k.name), b.getI64IntegerAttr(schedule.tileK),
+                                   b.getStringAttr("ceil_div")});
+  std::string what = "steps of " + std::to_string(schedule.tileK) + " of " + k.name +
+                     ", which CTAs share";
+  Attribute enough = b.getDictionaryAttr(
+      {field("kind", b.getStringAttr("at_least")), field("expr", expr),
+       field("value", b.getI64IntegerAttr(schedule.splitK)), field("what", b.getStringAttr(what))});
+  kernel->setAttr("heddle.constraints", b.getArrayAttr(enough));
 }
 
 /// The groups' bounds. Where they divide rows, `rows` becomes what all tiles of all groups
@@ -192,12 +230,16 @@ Value NetworkBuilder::makeGroups(Value &rows) {
 }
 
 Value NetworkBuilder::stepsOf(const Item &item) {
+  if (splits())
+    return item.steps;
   if (!s.groups || !isGrouped(spec::Grouping::AlongK))
     return kSteps;
   return arith::MaxUIOp::create(b, loc, tilesOf(item.size, schedule.tileK), one);
 }
 
 Value NetworkBuilder::placeInK(const Item &item, Value step) {
+  if (splits())
+    step = add(item.firstStep, step);
   Value k = arith::MulIOp::create(b, loc, step, index(schedule.tileK));
   return s.groups && isGrouped(spec::Grouping::AlongK) ? add(item.first, k) : k;
 }
@@ -220,8 +262,10 @@ void NetworkBuilder::makePipes() {
                                 IntegerAttr())
         .getPipe();
   };
-  a = operandOf(s.a, !gemm.getTransposeA(), schedule.tileM);
-  bt = operandOf(s.b, gemm.getTransposeB(), schedule.tileN);
+  a = operandOf(s.a, !gemm.getTransposeA(), swapped() ? schedule.tileN : schedule.tileM);
+  bt = operandOf(s.b, gemm.getTransposeB(), swapped() ? schedule.tileM : schedule.tileN);
+  if (swapped())
+    std::swap(a, bt);
   warp::Link link = schedule.clusterSize() > 1 ? warp::Link::Cluster : warp::Link::Smem;
   operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
   auto acc = warp::AccType::get(c, schedule.tileM, schedule.tileN, b.getF32Type());
@@ -230,13 +274,27 @@ void NetworkBuilder::makePipes() {
     return;
   Type element = s.tensors[s.d].type.getElementType();
   int64_t columns = 128 / (element.getIntOrFloatBitWidth() / 8); // one swizzled panel
-  outTile = warp::TileType::get(c, schedule.tileM, columns, element, warp::Major::K);
+  outTile = warp::TileType::get(c, schedule.tileM,
+                                swapped() ? std::gcd(schedule.tileN, columns) : columns, element,
+                                swapped() ? warp::Major::MN : warp::Major::K);
   out = pipe("out", warp::Link::Smem, schedule.storeStages, {outTile});
 }
 
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
+
+/// The item's part of K: steps [K * part / parts, K * (part + 1) / parts), never none.
+void NetworkBuilder::addPart(Item &item, Block &block) {
+  auto mul = [&](Value x, Value y) -> Value { return arith::MulIOp::create(b, loc, x, y); };
+  Value parts = index(schedule.splitK);
+  item.part = block.getArgument(3);
+  item.firstStep = arith::DivUIOp::create(b, loc, mul(item.part, kSteps), parts);
+  Value end = arith::DivUIOp::create(b, loc, mul(add(item.part, one), kSteps), parts);
+  item.steps = arith::SubIOp::create(b, loc, end, item.firstStep);
+  Value row = add(mul(item.batch, tileRows), block.getArgument(0));
+  item.tile = add(mul(row, tileCols), block.getArgument(1));
+}
 
 void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body) {
   OpBuilder::InsertionGuard guard(b);
@@ -245,11 +303,13 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
   auto loop = warp::ForEachOp::create(b, loc, stream);
   Type index_ = b.getIndexType();
   Block &block = loop.getBody().emplaceBlock();
-  for (int i = 0; i < (s.groups ? 5 : 3); ++i)
+  for (int i = 0; i < (s.groups ? 5 : splits() ? 4 : 3); ++i)
     block.addArgument(index_, loc);
   b.setInsertionPointToStart(&block);
   Item item;
   item.batch = block.getArgument(2);
+  if (splits())
+    addPart(item, block);
   if (s.groups)
     item.first = block.getArgument(3), item.size = block.getArgument(4);
   if (usesTile) {
@@ -318,23 +378,34 @@ void NetworkBuilder::addScales(warp::MmaOp mma, const Item &item, Value step) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(mma);
   Value k = placeInK(item, step);
-  mma.getScaleAMutable().assign(argument(*s.scaleA));
-  mma.getScaleBMutable().assign(argument(*s.scaleB));
-  mma.getScaleAOffsetsMutable().assign(at(*s.scaleA, item, item.row, k));
-  mma.getScaleBOffsetsMutable().assign(at(*s.scaleB, item, item.col, k));
+  unsigned a = *s.scaleA, bt = *s.scaleB;
+  if (swapped())
+    std::swap(a, bt);
+  mma.getScaleAMutable().assign(argument(a));
+  mma.getScaleBMutable().assign(argument(bt));
+  mma.getScaleAOffsetsMutable().assign(at(a, item, item.row, k));
+  mma.getScaleBOffsetsMutable().assign(at(bt, item, item.col, k));
+  if (swapped()) {
+    mma.setScaleABlock(gemm.getScaleBBlock());
+    mma.setScaleBBlock(gemm.getScaleABlock());
+    mma.setTransposedScaleA(gemm.getTransposedScaleB());
+    mma.setTransposedScaleB(gemm.getTransposedScaleA());
+    return;
+  }
   mma.setScaleABlock(gemm.getScaleABlock());
   mma.setScaleBBlock(gemm.getScaleBBlock());
   mma.setTransposedScaleA(gemm.getTransposedScaleA());
   mma.setTransposedScaleB(gemm.getTransposedScaleB());
 }
 
-void NetworkBuilder::elementRegion(Region &region, const Item &item) {
+void NetworkBuilder::elementRegion(Region &region, const Item &item, bool ofTiles) {
   OpBuilder::InsertionGuard guard(b);
   Type index_ = b.getIndexType();
   Block &block = region.emplaceBlock();
   block.addArguments({b.getF32Type(), index_, index_}, {loc, loc, loc});
   b.setInsertionPointToStart(&block);
-  SmallVector<Value> point = at(s.d, item, block.getArgument(1), block.getArgument(2));
+  Value row = block.getArgument(1), col = block.getArgument(2);
+  SmallVector<Value> point = ofTiles ? inResult(item, row, col) : at(s.d, item, row, col);
   Value element =
       emitElement(b, s.epilogue, block.getArgument(0), point, kernel.getBody().getArguments(),
                   s.tensors[s.d].type.getElementType());
@@ -342,24 +413,37 @@ void NetworkBuilder::elementRegion(Region &region, const Item &item) {
 }
 
 void NetworkBuilder::storeDirect(const Item &item, Value acc) {
-  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d), at(s.d, item, item.row, item.col),
-                                     item.rowEnd);
-  elementRegion(store.getBody(), item);
+  auto store = warp::StoreOp::create(b, loc, acc, argument(s.d),
+                                     inResult(item, item.row, item.col), item.rowEnd, swapped());
+  elementRegion(store.getBody(), item, /*ofTiles=*/false);
 }
 
 void NetworkBuilder::packChunks(const Item &item, Value acc) {
   for (int64_t col = 0; col < schedule.tileN; col += outTile.getCols()) {
     Value tile = warp::AcquireOp::create(b, loc, out).getSlots()[0];
     auto pack = warp::PackOp::create(b, loc, acc, col, item.row, item.col, tile);
-    elementRegion(pack.getBody(), item);
+    elementRegion(pack.getBody(), item, /*ofTiles=*/true);
     warp::CommitOp::create(b, loc, out, ValueRange());
   }
+}
+
+void NetworkBuilder::combine(const Item &item, Value acc) {
+  auto combine =
+      warp::CombineOp::create(b, loc, acc, item.part, schedule.splitK, item.tile, tiles);
+  OpBuilder::InsertionGuard guard(b);
+  Block &block = combine.getBody().emplaceBlock();
+  Value sum = block.addArgument(acc.getType(), loc);
+  b.setInsertionPointToStart(&block);
+  storeDirect(item, sum);
 }
 
 void NetworkBuilder::epilogueStage() {
   stage("epilogue", /*usesTile=*/true, [&](const Item &item) {
     Value acc = warp::WaitOp::create(b, loc, accumulator).getSlots()[0];
-    out ? packChunks(item, acc) : storeDirect(item, acc);
+    if (splits())
+      combine(item, acc);
+    else
+      out ? packChunks(item, acc) : storeDirect(item, acc);
     warp::ReleaseOp::create(b, loc, accumulator, Value(), 0);
   });
 }
@@ -369,8 +453,9 @@ void NetworkBuilder::storeStage() {
     for (int64_t first = 0; first < schedule.tileN; first += outTile.getCols()) {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
-      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(s.d, item, item.row, col),
-                           item.rowEnd, warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
+      warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d),
+                           inResult(item, item.row, col), item.rowEnd, warp::Engine::Bulk,
+                           /*transposed=*/swapped(), warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });

@@ -17,6 +17,7 @@ static LogicalResult build(OpBuilder &builder, spec::KernelOp kernel, const Buil
   FailureOr<GemmSpec> spec = analyzeGemm(kernel);
   if (failed(spec))
     return failure();
+  spec->sms = options.sms;
   FailureOr<SmallVector<GemmVariant>> variants =
       scheduleGemm(*spec, options.target, options.chip, options.schedule, options.avoid);
   if (failed(variants))

@@ -134,6 +134,10 @@ FailureOr<SmallVector<GemmVariant>> scheduleGemm(const GemmSpec &s, const target
   if (failed(checkTypes(s, p, target)))
     return failure();
   text = givenText(s, text);
+  // What is left to choose is planned for the multiprocessors that were given.
+  std::string ignored;
+  if (std::optional<Schedule> given = tuning::parse(text, Schedule(), &ignored); given && !p.sms)
+    p.sms = given->sms;
   FailureOr<Schedule> main = mainSchedule(s, p, target, chip, text, avoid);
   if (failed(main))
     return failure();

@@ -182,6 +182,7 @@ tuning::GemmProblem gemmProblem(const GemmSpec &s) {
   p.out = dtypeOf(d.type.getElementType());
   p.aKMajor = !spec::GemmOp(s.gemm).getTransposeA();
   p.bKMajor = spec::GemmOp(s.gemm).getTransposeB();
+  p.sms = s.sms;
   p.loadAligned = weaker(rowAlignment(a), rowAlignment(b));
   p.storeAligned = rowAlignment(d);
   if (s.scaleA) {

@@ -143,6 +143,7 @@ Expected<std::string> explain(const InputKernel &kernel, const target::Target &t
   auto spec = kernels::analyzeGemm(op);
   if (failed(spec))
     return Error{ErrorCode::InvalidArgument, "cannot explain kernel @" + kernel.name};
+  spec->sms = options.sms;
   auto variants = kernels::scheduleGemm(
       *spec, target, chip, record ? tuning::toString(record->schedule) : options.schedule);
   if (failed(variants))
@@ -151,7 +152,10 @@ Expected<std::string> explain(const InputKernel &kernel, const target::Target &t
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << "@" << kernel.name << " for " << target.name << ", planned for " << chip.name << " ("
-         << chip.sms << " multiprocessors)\n";
+         << (options.sms ? std::min<unsigned>(options.sms, chip.sms) : chip.sms);
+  if (options.sms)
+    stream << " of " << chip.sms;
+  stream << " multiprocessors)\n";
   for (const kernels::GemmVariant &variant : *variants)
     stream << "  variant " << variant.name << ": " << tuning::toString(variant.schedule) << "\n";
   stream << "  why: " << (record ? describeTuned(*record) : originOf(*spec, options)) << "\n";

@@ -62,7 +62,7 @@ Expected<void> Job::runStage(ModuleOp module, Level from) {
   pipeline.target = target.name;
   if (options.chip && options.chip->target == target.name)
     pipeline.chip = options.chip->name;
-  pipeline.schedule = options.schedule;
+  pipeline.schedule = options.schedule, pipeline.sms = options.sms;
   if (record && llvm::none_of(givenUp, [&](const GivenUp &g) {
         return tuning::sameRegisters(g.schedule, record->schedule);
       }))

@@ -65,6 +65,11 @@ void addOptions(CLI::App &app, CompilerOptions &o, Raw &raw) {
   raw.schedule->type_name("KEY=VALUE,...");
   raw.kernel = app.add_option("--kernel", o.kernel, "Compile this kernel of the spec only");
   raw.kernel->type_name("NAME");
+  app.add_option("--sms", o.sms,
+                 "Plan for so many multiprocessors and use no more at launch, where others are to "
+                 "run beside the kernels (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
   app.add_flag("--explain", o.explain,
                "Print why this schedule, and what was rejected for which reason");
   app.add_flag("--list-targets", o.listTargets, "Print the targets and stop");

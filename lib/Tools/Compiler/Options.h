@@ -34,6 +34,7 @@ struct CompilerOptions {
   std::string ptxas;     ///< empty: look for it; "none": do without
   std::string saveTemps; ///< a folder; empty: do not
   std::string tuning;    ///< the folder of records; empty: the default one
+  int sms = 0; ///< the most multiprocessors that launches may use; 0: all
   unsigned ptxasSeconds = 120;
   unsigned jobs = 0; ///< 0: as many as processors
   bool listTargets = false, listChips = false, explain = false, timing = false;

@@ -44,6 +44,7 @@ const tuning::Record *recordFor(const InputKernel &kernel, const target::Target 
   auto spec = kernels::analyzeGemm(op);
   if (failed(spec))
     return nullptr;
+  spec->sms = options.sms;
   return tuning::findRecord(records, "gemm", kernels::gemmProblem(*spec), target,
                             chipFor(target, options));
 }

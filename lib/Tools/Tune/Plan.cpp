@@ -156,6 +156,7 @@ Expected<void> Planner::planSize(const InputKernel &kernel, const kernels::GemmS
   problem.m = valueOf(spec.m()), problem.n = valueOf(spec.n()), problem.k = valueOf(spec.k());
   if (spec.batched)
     problem.batch = valueOf(*spec.tensors[spec.d].sizes[0]);
+  problem.sms = options.compiler.sms;
   std::vector<std::pair<tuning::Schedule, tuning::Rejection>> rejected;
   auto candidates = tuning::enumerate(problem, target(), *options.compiler.chip, &rejected);
   tuning::Planned planned;

@@ -43,6 +43,10 @@ Exit codes: 0 done; 1 the input does not compile or a tool failed; 2 bad command
   app.add_option("--size", sizes, "Run-time sizes to tune for; may be repeated")
       ->type_name("NAME=N,...")
       ->allow_extra_args(false);
+  app.add_option("--sms", c.sms,
+                 "Tune for so many multiprocessors of the chip (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
   app.add_option("--candidates", o.candidates, "Schedules of each kernel and size")
       ->type_name("K")
       ->check(CLI::Range(1, 10000))

@@ -273,16 +273,22 @@ typedef struct heddle_launch_options {
   int32_t variant;          /* 0: the first that fits; else only the form of that number */
   int32_t multiprocessors;  /* how many the launch may use; 0: all */
   int32_t check_pointers;   /* 1: ask the driver whether each tensor lies inside an allocation */
-  int32_t reserved;
+  int32_t in_order;         /* 1: begin only when all that is ahead in the stream is over */
   heddle_comm comm;         /* for kernels that talk to other ranks (collective); else NULL */
 } heddle_launch_options;
 
 /* Launches a kernel, ordered in the stream, and returns without waiting. Types, ranks,
  * static sizes, sizes that arguments share, strides, addresses and the manifest's
  * limits are checked first; then the first form whose constraints hold runs. Sizes of 0
- * in an output launch nothing. Allocates no device memory and does not synchronise, so
+ * in an output launch nothing. Does not synchronise and allocates no device memory, but for
+ * kernels that split K: their first launch in a stream makes a workspace, which later launches
+ * of the module's kernels in that stream share (a larger one takes its place where it has to); a
+ * capture gets its own. Launches in different streams thus never share one. A stream must
+ * have finished before another is made in its place and used with the same module. So a launch
  * it may be captured into a CUDA graph (with check_pointers too). The arrays are not
- * kept. `options` may be NULL. An error on the device surfaces at a later sync or check. */
+ * kept. `options` may be NULL. Kernels that wait by themselves for what is ahead of them
+ * in the stream are launched so that they may begin while that ends (programmatic
+ * dependent launch, sm_90 and newer); what they see and write is the same. An error on the device surfaces at a later sync or check. */
 HEDDLE_API heddle_status heddle_launch(heddle_kernel kernel, const heddle_arg *args, size_t count,
                                        const heddle_launch_options *options);
 /* The checks and the choice of a launch without the launch. `variant` (may be NULL) gets

@@ -19,7 +19,7 @@
 // PAIR: expected a chip that runs sm_80, got H200, which runs sm_90a
 // VARIANT: expected variant to be bulk or unaligned, got 'fast'
 // CHECK: warp.kernel @k
-heddle.kernel @k(%A: tensor<64x64xf16>) -> tensor<64x64xf16> {
-  %0 = heddle.gemm %A, %A : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
-  heddle.return %0 : tensor<64x64xf16>
+heddle.kernel @k(%A: tensor<128x128xf16>) -> tensor<128x128xf16> {
+  %0 = heddle.gemm %A, %A : (tensor<128x128xf16>, tensor<128x128xf16>) -> tensor<128x128xf16>
+  heddle.return %0 : tensor<128x128xf16>
 }

@@ -78,6 +78,41 @@ TEST(Check, Cluster) {
   EXPECT_TRUE(rejected(s, square(8192), ampere(), "cluster", {"1 CTA", "sm_80", "not multicast"}));
 }
 
+TEST(Check, SplitK) {
+  Schedule s = hopperSchedule();
+  s.splitK = 4;
+  EXPECT_TRUE(legal(s, square(8192), hopper()));
+  EXPECT_TRUE(rejected(s, square(128), hopper(), "split-k", {"each of 4 CTAs", "2 of 64"}));
+  s.splitK = 17;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "split-k", {"1 to 16", "17"}));
+  s.splitK = 2, s.store = StorePath::Bulk, s.storeStages = 1, s.stages = 3;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "split-k", {"store=direct", "split_k=2"}));
+  s = blackwellSchedule();
+  s.splitK = 2;
+  EXPECT_TRUE(rejected(s, square(8192), blackwell(), "split-k", {"at most 128", "256"}));
+  s.tileN = 128;
+  EXPECT_TRUE(legal(s, square(8192), blackwell()));
+}
+
+// With swap everything that is about A is about B.
+TEST(Check, SwapExchangesOperands) {
+  Schedule s = hopperSchedule();
+  s.tileN = 16, s.stages = 4, s.swap = 1;
+  GemmProblem p = square(8192);
+  p.m = 16;
+  EXPECT_TRUE(legal(s, p, hopper()));
+  p.aKMajor = false; // 16 rows of A are 32 bytes
+  EXPECT_TRUE(rejected(s, p, hopper(), "k-swizzle", {"tile N", "N contiguous"}));
+  p.aKMajor = true, p.out = DType::F8E4M3, p.a = p.b = DType::F8E4M3, s.tileK = 128;
+  s.tileM = 64, s.mmaWarps = 4, s.store = StorePath::Bulk, s.storeStages = 1;
+  s.loadRegisters = s.mmaRegisters = 0;
+  EXPECT_TRUE(rejected(s, p, hopper(), "store-path", {"tile M", "128", "64"}));
+  // A slot of the store: 128 columns of the result, 16 of its rows.
+  p.out = DType::BF16, s.tileM = 128;
+  EXPECT_EQ(sharedLayout(s, p).stagingBytes, 128 * 16 * 2);
+  EXPECT_EQ(sharedLayout(s, p).aBytes, 128 * 128);
+}
+
 TEST(Check, TileMultiple) {
   Schedule s = hopperSchedule();
   s.tileM = 192;

@@ -70,6 +70,24 @@ TEST(Choose, PredictsTheH200WithinAQuarter) {
   }
 }
 
+// Few tiles and a long K: CTAs share tiles. Not where tiles fill the device, nor for unknown K.
+TEST(Choose, SplitsKWhereTilesLeaveRoom) {
+  for (int64_t m : {16, 64, 128})
+    EXPECT_GT(best(problem(m, 2112, 7168), "H200").schedule.splitK, 1) << m;
+  EXPECT_EQ(best(problem(4096, 7168, 2048), "H200").schedule.splitK, 1);
+  EXPECT_EQ(best(problem(8192, 8192, 8192), "H200").schedule.splitK, 1);
+  EXPECT_EQ(best(problem(64, 2112, 0), "H200").schedule.splitK, 1);
+}
+
+TEST(Choose, KeepsToTheMultiprocessorsGiven) {
+  GemmProblem p = problem(4096, 4096, 4096);
+  const double all = best(p, "H200").microseconds;
+  p.sms = 33;
+  const Candidate few = best(p, "H200");
+  EXPECT_EQ(few.schedule.sms, 33);
+  EXPECT_GT(few.microseconds, 3 * all);
+}
+
 TEST(Choose, SmallProblemsGetSmallTiles) {
   for (std::string_view chip : {"A100", "L40S", "H200", "B200", "B300", "RTX5090"}) {
     Schedule small = best(problem(256, 256, 256), chip).schedule;

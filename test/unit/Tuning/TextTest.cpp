@@ -60,6 +60,16 @@ TEST(Text, ClustersAreWrittenWhereTheyAre) {
 }
 
 // One error a key: it names the key, what was expected and what was found.
+TEST(Text, RareKeysAreWrittenWhereTheyAreNotTheDefault) {
+  Schedule s = hopperSchedule();
+  EXPECT_EQ(toString(s).find("split_k"), std::string::npos);
+  s.splitK = 4, s.swap = 1, s.sms = 20, s.pdl = 0;
+  EXPECT_NE(toString(s).find(",split_k=4,swap=1,sms=20,pdl=0,"), std::string::npos) << toString(s);
+  std::string error;
+  EXPECT_EQ(parse(toString(s), Schedule(), &error), s) << error;
+  EXPECT_NE(errorOf("swap=2").find("from 0 to 1, got '2'"), std::string::npos);
+}
+
 TEST(Text, ErrorsNameTheKey) {
   for (std::string key :
        {"tile_m", "tile_n", "tile_k", "stages", "load_warps", "mma_warps", "epilogue_warps",
