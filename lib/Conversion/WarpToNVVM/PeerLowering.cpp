@@ -119,7 +119,10 @@ void KernelLowering::lowerSignal(Value pipe, Value rank, Value alive, bool full)
   }
   tells = e.bitAnd(tells, e.compare(arith::CmpIPredicate::ne, rank, comm.rank));
   if (Value word = full ? abortWord() : Value())
-    tells = e.bitAnd(tells, e.eq(e.make<LLVM::LoadOp>(e.getI32Type(), word, 4), 0));
+    tells =
+        e.bitAnd(tells, e.eq(e.make<LLVM::LoadOp>(e.getI32Type(), word, 4, false, false, false,
+                                                  false, LLVM::AtomicOrdering::monotonic, "block"),
+                             0));
   e.ifThen(tells, [&] {
     e.make<ptx::StoreReleaseSysOp>(counterOf(pipe, full, rank, comm.rank), comm.epoch);
   });
@@ -136,8 +139,10 @@ Value KernelLowering::lowerPeerWait(Value pipe, Value rank, Value alive, bool fu
                              e.i32(role.number), comm.epoch, wait.getFound(), comm.epoch,
                              e.i32(comm.waits++));
   if (Value word = abortWord())
-    e.ifThen(e.compare(arith::CmpIPredicate::ne, wait.getStatus(), e.i32(0)),
-             [&] { e.make<LLVM::StoreOp>(e.i32(1), word); });
+    e.ifThen(e.compare(arith::CmpIPredicate::ne, wait.getStatus(), e.i32(0)), [&] {
+      e.make<LLVM::StoreOp>(e.i32(1), word, 4, false, false, false, LLVM::AtomicOrdering::monotonic,
+                            "block");
+    });
   if (!role.single)
     syncWarp();
   return e.bitAnd(alive, e.eq(wait.getStatus(), 0));
