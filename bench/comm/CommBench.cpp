@@ -30,7 +30,7 @@ using namespace heddle::bench;
 namespace {
 
 constexpr int maxRanks = 8;
-constexpr size_t countersBytes = 8 << 20;
+constexpr size_t countersBytes = 64 << 20;
 
 struct Options {
   std::vector<std::string> packages;
@@ -58,7 +58,7 @@ struct Package {
   std::map<uint32_t, std::vector<Handle>> modules; ///< by image
   std::map<std::string, size_t> counters;          ///< of each entry, offsets in the heap
   size_t nextCounter = 0;
-  std::vector<uint64_t> blocks;                    ///< of each rank
+  std::vector<uint64_t> blocks; ///< of each rank
 };
 
 class Bench {
@@ -322,7 +322,8 @@ void Bench::finish() {
 
 void Bench::checkFaults(const std::string &who) {
   for (unsigned r = 0; r < ranks.size(); ++r) {
-    const auto *record = reinterpret_cast<const uint32_t *>(static_cast<char *>(ranks[r].host) + 64);
+    const auto *record =
+        reinterpret_cast<const uint32_t *>(static_cast<char *>(ranks[r].host) + 64);
     if (record[0])
       die(who + ": rank " + std::to_string(r) + " gave up waiting for rank " +
           std::to_string(record[1]) + " on channel " + std::to_string(record[2]) + ", code " +
@@ -503,7 +504,11 @@ static uint64_t parseSize(const std::string &text) {
   char *end = nullptr;
   uint64_t n = std::strtoull(text.c_str(), &end, 10);
   std::string unit = end;
-  uint64_t factor = unit.empty() ? 1 : unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : unit == "G" ? 1 << 30 : 0;
+  uint64_t factor = unit.empty()  ? 1
+                    : unit == "K" ? 1 << 10
+                    : unit == "M" ? 1 << 20
+                    : unit == "G" ? 1 << 30
+                                  : 0;
   if (!n || !factor || n * factor % 256)
     die("expected a size such as 4K, a multiple of 256 bytes, got " + text);
   return n * factor;

@@ -42,8 +42,8 @@ struct Gpu {
   int (*moduleLoad)(Handle *, const void *);
   int (*moduleFunction)(Handle *, Handle, const char *);
   int (*functionSet)(Handle, int, int);
-  int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
-                void **, void **);
+  int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                Handle, void **, void **);
   int (*captureBegin)(Handle, int);
   int (*captureEnd)(Handle, Handle *);
   int (*graphInstantiate)(Handle *, Handle, unsigned long long);

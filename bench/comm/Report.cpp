@@ -79,7 +79,8 @@ bool writeJson(const Summary &s, const std::string &path) {
   std::fprintf(f, " \"lines\": [\n");
   for (size_t n = 0; n < s.lines.size(); ++n) {
     const Line &line = s.lines[n];
-    std::fprintf(f, "  {\"op\": \"%s\", \"bytes\": %llu, \"remote_bytes\": %llu, \"microseconds\": {",
+    std::fprintf(f,
+                 "  {\"op\": \"%s\", \"bytes\": %llu, \"remote_bytes\": %llu, \"microseconds\": {",
                  line.op.c_str(), (unsigned long long)line.bytes, (unsigned long long)line.remote);
     for (size_t i = 0; i < line.times.size(); ++i)
       std::fprintf(f, "%s\"%s\": %.3f", i ? ", " : "", s.contenders[i].c_str(), line.times[i]);
@@ -112,11 +113,13 @@ bool writeSvg(const Summary &s, const std::string &path) {
     };
     std::fprintf(f, "<text x='%d' y='15' font-weight='bold'>%s</text>\n", x0, op.c_str());
     for (double v = 0; v <= top; v += 100)
-      std::fprintf(f, "<line x1='%d' x2='%.0f' y1='%.1f' y2='%.1f' stroke='#ddd'/><text x='%d' "
-                      "y='%.1f' text-anchor='end'>%.0f</text>\n",
+      std::fprintf(f,
+                   "<line x1='%d' x2='%.0f' y1='%.1f' y2='%.1f' stroke='#ddd'/><text x='%d' "
+                   "y='%.1f' text-anchor='end'>%.0f</text>\n",
                    x0, x(lines.size() - 1), y(v), y(v), x0 - 5, y(v) + 4, v);
-    std::fprintf(f, "<line x1='%d' x2='%.0f' y1='%.1f' y2='%.1f' stroke='black' "
-                    "stroke-dasharray='4'/>\n",
+    std::fprintf(f,
+                 "<line x1='%d' x2='%.0f' y1='%.1f' y2='%.1f' stroke='black' "
+                 "stroke-dasharray='4'/>\n",
                  x0, x(lines.size() - 1), y(s.link), y(s.link));
     for (size_t i = 0; i < lines.size(); ++i)
       std::fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle' font-size='8'>%s</text>\n", x(i),
@@ -130,8 +133,9 @@ bool writeSvg(const Summary &s, const std::string &path) {
                    colour, s.contenders[c].c_str());
     }
   }
-  std::fprintf(f, "<text x='%d' y='%d'>GB/s that reach a rank, by bytes a rank; dashed: the link"
-                  "</text>\n</svg>\n",
+  std::fprintf(f,
+               "<text x='%d' y='%d'>GB/s that reach a rank, by bytes a rank; dashed: the link"
+               "</text>\n</svg>\n",
                left, height + 15);
   return std::fclose(f) == 0;
 }

@@ -100,6 +100,15 @@ TEST(BrokenCollectives, CreditThatNobodyWaitsFor) {
       "gather", "sm_90a", [](Ptx &p) { p.replace("ld.acquire.sys", "ld.relaxed.sys"); }, race);
 }
 
+/// Packets whose number is not looked at.
+TEST(BrokenCollectives, PacketsThatAreNotWaitedFor) {
+  for (const char *kernel : {"gather", "reduce"})
+    expectReported(
+        kernel, "sm_90a",
+        [](Ptx &p) { p.replace("setp.eq.and.u32 p, t,", "setp.eq.u32 p, s, s; //"); },
+        "wrong element", "__packets");
+}
+
 /// The launch count is not carried on: the second launch takes the first one's flags for its own.
 TEST(BrokenCollectives, LaunchesThatAreNotCounted) {
   for (const char *target : {"sm_80", "sm_90a"})

@@ -39,6 +39,24 @@ TEST(Collectives, EveryTarget) {
       expectRight({.kernel = kernel, .target = target, .world = 2, .size = 1000, .launches = 3});
 }
 
+/// A few bytes, as words that carry the launch's number.
+TEST(Collectives, Packets) {
+  for (const std::string &target : targets)
+    for (const std::string &kernel : kernels)
+      for (unsigned world : {2u, 3u})
+        for (int64_t size : {8, 136, 384})
+          if (kernel != "spread")
+            expectRight({.kernel = kernel,
+                         .target = target,
+                         .world = world,
+                         .size = size,
+                         .form = "__packets",
+                         .launches = 4,
+                         .seed = world});
+  EXPECT_EQ(formOf({.kernel = "gather", .size = 384}), "gather__packets");
+  EXPECT_EQ(formOf({.kernel = "gather", .size = 392}), "gather"); // 3 channels x 256 bytes
+}
+
 TEST(Collectives, RankCounts) {
   for (const std::string &kernel : kernels)
     for (unsigned world : {1u, 3u, 4u, 8u})
@@ -68,7 +86,7 @@ TEST(Collectives, Unaligned) {
     expectRight({.kernel = kernel, .world = 2, .size = 136, .shift = 1});
     EXPECT_EQ(formOf({.kernel = kernel, .size = 136, .shift = 1}), kernel + "__unaligned");
     EXPECT_EQ(formOf({.kernel = kernel, .size = 137}), kernel + "__unaligned");
-    EXPECT_EQ(formOf({.kernel = kernel, .size = 136}), kernel);
+    EXPECT_EQ(formOf({.kernel = kernel, .size = 1000}), kernel);
   }
 }
 
