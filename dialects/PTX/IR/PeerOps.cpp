@@ -8,7 +8,8 @@
 
 using namespace heddle::ptx;
 
-/// The first look is all there is when the other rank was here before.
+/// The first look is all there is when the other rank was here before. Polls do not acquire: each
+/// would empty the L1. The counter only grows, so that the load that does sees no less.
 std::string PeerWaitOp::getPtxText() {
   return R"ptx({
 	.reg .pred p;
@@ -25,9 +26,9 @@ std::string PeerWaitOp::getPtxText() {
 	ld.global.u64 limit, [$4+8];
 	ld.global.u64 stop, [$4+16];
 	mov.b32 n, 0;
-	POLL: ld.acquire.sys.global.u64 $1, [$2];
+	POLL: ld.relaxed.sys.global.u64 $1, [$2];
 	setp.ge.u64 p, $1, $3;
-	@p bra DONE;
+	@p bra HERE;
 	add.u32 n, n, 1;
 	and.b32 s, n, 63;
 	setp.ne.u32 p, s, 0;
@@ -42,6 +43,48 @@ std::string PeerWaitOp::getPtxText() {
 	setp.lt.u64 p, now, limit;
 	@p bra POLL;
 	mov.b32 $0, 1;
+	bra DONE;
+	HERE: ld.acquire.sys.global.u64 $1, [$2];
+	DONE:
+	})ptx";
+}
+
+std::string PacketWaitOp::getPtxText() {
+  return R"ptx({
+	.reg .pred p;
+	.reg .b32 n, s, t;
+	.reg .b64 a, b, start, now, limit, stop;
+	mov.b32 $0, 0;
+	mov.b32 $1, 0;
+	mov.b32 $2, 0;
+	mov.b64 start, 0;
+	setp.eq.u32 p, $6, 0;
+	@p bra DONE;
+	mov.b32 n, 0;
+	POLL: ld.relaxed.sys.global.v2.b64 {a, b}, [$3];
+	mov.b64 {$0, s}, a;
+	mov.b64 {$1, t}, b;
+	setp.eq.u32 p, s, $4;
+	setp.eq.and.u32 p, t, $4, p;
+	@p bra DONE;
+	add.u32 n, n, 1;
+	and.b32 s, n, 63;
+	setp.ne.u32 p, s, 0;
+	@p bra POLL;
+	mov.u64 now, %globaltimer;
+	setp.eq.u64 p, start, 0;
+	@p mov.b64 start, now;
+	mov.b32 $2, 2;
+	ld.global.u64 limit, [$5+8];
+	ld.global.u64 stop, [$5+16];
+	ld.relaxed.sys.u32 s, [stop];
+	setp.ne.u32 p, s, 0;
+	@p bra DONE;
+	mov.b32 $2, 0;
+	sub.u64 now, now, start;
+	setp.lt.u64 p, now, limit;
+	@p bra POLL;
+	mov.b32 $2, 1;
 	DONE:
 	})ptx";
 }

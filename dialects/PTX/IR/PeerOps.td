@@ -17,7 +17,7 @@ def PTX_StoreReleaseSysOp : PTX_TextOp<"store_release_sys", "st.release.sys.glob
 def PTX_PeerWaitOp : PTX_Op<"peer_wait"> {
   let summary = "wait until a counter is at least `expected`, or fail";
   let description = [{
-    Polls with ld.acquire.sys. In every 64th turn it looks at the abort word and at the time
+    Polls, then loads with ld.acquire.sys. In every 64th turn it looks at the abort word and at the time
     that has passed; where they are found is in the communicator's block, `comm` (its layout:
     docs/communication.md). `status` is 0 when the counter got there, 1 when the deadline
     passed, 2 when the abort word is set; `found` is the counter as last read. With `alive` 0
@@ -36,6 +36,19 @@ def PTX_RecordFaultOp : PTX_Op<"record_fault"> {
                        I64:$found, I64:$epoch, I32:$wait);
   let assemblyFormat = [{$status `,` $comm `peer` $peer `channel` $channel `role` $role `expected` $expected
                          `found` $found `epoch` $epoch `wait` $wait attr-dict `:` type($comm)}];
+}
+def PTX_PacketStoreOp : PTX_TextOp<"packet_store",
+    "{\n\t.reg .b64 a, b;\n\tmov.b64 a, {$1, $3};\n\tmov.b64 b, {$2, $3};\n\tst.relaxed.sys.global.v2.b64 [$0], {a, b};\n\t}"> {
+  let summary = "store two words, each of 4 bytes of data and a launch's number";
+  let description = [{ Each word is one access; their order is not given (PTX ISA, "Vector data-types"). }];
+  let arguments = (ins LLVM_AnyPointer:$address, I32:$first, I32:$second, I32:$launch);
+  let assemblyFormat = "$address `,` $first `,` $second `at` $launch attr-dict `:` type($address)";
+}
+def PTX_PacketWaitOp : PTX_Op<"packet_wait"> {
+  let summary = "wait until both words are of a launch, or fail; like ptx.peer_wait";
+  let arguments = (ins LLVM_AnyPointer:$address, I32:$launch, LLVM_AnyPointer:$comm, I32:$alive);
+  let results = (outs I32:$first, I32:$second, I32:$status);
+  let assemblyFormat = "$address `at` $launch `,` $comm `if` $alive attr-dict `:` type($address) `,` type($comm)";
 }
 def PTX_BarrierAndOp : PTX_TextOp<"barrier_and",
     "{\n\t.reg .pred p, q;\n\tsetp.ne.u32 q, $1, 0;\n\tbarrier.cta.red.and.pred p, $2, $3, q;\n\tselp.b32 $0, 1, 0, p;\n\t}"> {

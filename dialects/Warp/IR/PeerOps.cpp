@@ -24,6 +24,16 @@ LogicalResult PeerPipeOp::verify() {
     return emitOpError("expected link peer, got ") << stringifyLink(type.getLink());
   if (getMemory().getTypes() != TypeRange(type.getElements()))
     return emitOpError("expected the pipe to hold the memory it is over, got ") << type;
+  if ((getFlow() == Flow::Packets) != getCapacity().has_value())
+    return emitOpError("expected a capacity of packets, and of them only");
+  if (getCapacity()) {
+    auto bytes = static_cast<int64_t>(*getCapacity());
+    if (bytes < 128 || bytes > (1 << 20) || bytes % 128)
+      return emitOpError("expected a capacity of 128 bytes to 1 MB in multiples of 128, got ")
+             << bytes;
+    if (!getMemory().empty())
+      return emitOpError("expected packets over no memory");
+  }
   for (Value memory : getMemory()) {
     auto arg = dyn_cast<BlockArgument>(memory);
     if (!arg || arg.getOwner() != &kernel.getBody().front())
@@ -50,10 +60,20 @@ LogicalResult PeerOp::verify() {
     return emitOpError("expected one result for each part of a slot of ") << getPipe().getType();
   return success();
 }
-LogicalResult PeerAcquireOp::verify() { return verifyPipe(*this); }
-LogicalResult PeerWaitOp::verify() { return verifyPipe(*this); }
-LogicalResult PeerCommitOp::verify() { return verifyPipe(*this); }
-LogicalResult PeerReleaseOp::verify() { return verifyPipe(*this); }
+
+/// Packets have verbs of their own.
+static LogicalResult verifyVerb(Operation *op, bool packets) {
+  if (failed(verifyPipe(op)))
+    return failure();
+  if ((op->getOperand(0).getDefiningOp<PeerPipeOp>().getFlow() == Flow::Packets) != packets)
+    return op->emitOpError("expected a pipe ")
+           << (packets ? "of packets" : "that is none of packets");
+  return success();
+}
+LogicalResult PeerAcquireOp::verify() { return verifyVerb(*this, false); }
+LogicalResult PeerWaitOp::verify() { return verifyVerb(*this, false); }
+LogicalResult PeerCommitOp::verify() { return verifyVerb(*this, false); }
+LogicalResult PeerReleaseOp::verify() { return verifyVerb(*this, false); }
 
 //===----------------------------------------------------------------------===//
 // Rows of memory
@@ -134,4 +154,29 @@ LogicalResult SpreadAddOp::verify() {
 }
 LogicalResult SpreadStoreOp::verify() {
   return verifySpread(*this, "the target", getTarget(), getOffset(), getSum().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyPacket(Operation *op, Value memory, Value offset) {
+  if (failed(verifyVerb(op, true)) || failed(verifyRow(op, "memory", memory, offset)))
+    return failure();
+  int64_t bits = elementOf(memory).getIntOrFloatBitWidth();
+  if (bits % 8 || bits > 64)
+    return op->emitOpError("expected elements of 1 to 8 bytes, got ") << elementOf(memory);
+  return success();
+}
+
+LogicalResult PacketSendOp::verify() { return verifyPacket(*this, getSource(), getOffset()); }
+LogicalResult PacketReceiveOp::verify() { return verifyPacket(*this, getTarget(), getOffset()); }
+LogicalResult PacketAddOp::verify() {
+  if (failed(verifyPacket(*this, getSelf(), getOffset())) ||
+      failed(verifySpread(*this, "memory", getSelf(), getOffset(), getSum().getType())))
+    return failure();
+  int64_t bytes = getSum().getType().getWidth() * elementOf(getSelf()).getIntOrFloatBitWidth() / 8;
+  if (bytes != 8)
+    return emitOpError("expected 8 bytes a thread at once, got ") << bytes;
+  return success();
 }

@@ -54,13 +54,20 @@ def Warp_PeerPipeOp : Warp_Op<"peer_pipe", []> {
     `pull`: it is at the producer, whose `peer_commit` starts it (what is in it was
     written before the kernel). Over nothing, a pipe orders and carries no data.
 
+    `packets of N`: for a few bytes. Up to N bytes a launch and channel travel as 8-byte words at
+    the consumer that hold 4 bytes and the launch's number, so that a word says itself that it
+    has arrived: one trip over the link, no credit. There are two such areas in turn; what was
+    sent in one launch has been read when the producer has received in the next one, and it
+    sends there again in the one after that.
+
     ```mlir
     %p = warp.peer_pipe "recv" push over %D : memref<?x?x64xbf16> -> !warp.pipe<peer, 1, memref<?x?x64xbf16>>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Warp_FlowAttr:$flow, Variadic<AnyMemRef>:$memory);
+  let arguments = (ins StrAttr:$name, Warp_FlowAttr:$flow, OptionalAttr<I64Attr>:$capacity,
+                       Variadic<AnyMemRef>:$memory);
   let results = (outs Warp_PipeType:$pipe);
-  let assemblyFormat = [{$name $flow (`over` $memory^ `:` type($memory))? attr-dict `->` type($pipe)}];
+  let assemblyFormat = [{$name $flow (`of` $capacity^)? (`over` $memory^ `:` type($memory))? attr-dict `->` type($pipe)}];
   let hasVerifier = 1;
 }
 
@@ -137,6 +144,53 @@ def Warp_TransferOp : Warp_Op<"transfer", [AttrSizedOperandSegments]> {
     bool isStore() { return ::llvm::isa<TileType>(getSource().getType()); }
     ::mlir::Value getTile() { return isLoad() ? getTarget() : isStore() ? getSource() : ::mlir::Value(); }
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Packets
+//===----------------------------------------------------------------------===//
+
+def Warp_PacketSendOp : Warp_Op<"packet_send", []> {
+  let summary = "send `count` consecutive elements of memory to `rank`, by all threads of the role";
+  let description = [{
+    Elements and offset are multiples of 8 bytes. Once a launch for each other rank; to the rank
+    itself nothing is sent.
+    ```mlir
+    warp.packet_send %p[%r] from %X[%o] count %n if %alive : !warp.pipe<peer, 1>, memref<?xbf16>
+    ```
+  }];
+  let arguments = (ins Warp_PipeType:$pipe, I64:$rank, AnyMemRef:$source, I64:$offset, I64:$count, I1:$alive);
+  let assemblyFormat = [{$pipe `[` $rank `]` `from` $source `[` $offset `]` `count` $count `if` $alive attr-dict
+                         `:` type($pipe) `,` type($source)}];
+  let hasVerifier = 1;
+}
+def Warp_PacketReceiveOp : Warp_Op<"packet_receive", []> {
+  let summary = "wait for what `rank` sends, `count` elements, and store it; `ok` as with peer_wait";
+  let description = [{
+    ```mlir
+    %ok = warp.packet_receive %p[%r] to %D[%o] count %n if %alive : !warp.pipe<peer, 1>, memref<?xbf16>
+    ```
+  }];
+  let arguments = (ins Warp_PipeType:$pipe, I64:$rank, AnyMemRef:$target, I64:$offset, I64:$count, I1:$alive);
+  let results = (outs I1:$ok);
+  let assemblyFormat = [{$pipe `[` $rank `]` `to` $target `[` $offset `]` `count` $count `if` $alive attr-dict
+                         `:` type($pipe) `,` type($target)}];
+  let hasVerifier = 1;
+}
+def Warp_PacketAddOp : Warp_Op<"packet_add", [AllTypesMatch<["sum", "result"]>]> {
+  let summary = "wait for what `rank` sends and add it to a spread sum; of the rank itself, from memory";
+  let description = [{
+    ```mlir
+    %1, %ok = warp.packet_add %p[%r] self %X[%o] count %n to %0 if %alive
+      : !warp.pipe<peer, 1>, memref<?xbf16>, !warp.spread<4096, 4>
+    ```
+  }];
+  let arguments = (ins Warp_PipeType:$pipe, I64:$rank, AnyMemRef:$self, I64:$offset, I64:$count,
+                       Warp_SpreadType:$sum, I1:$alive);
+  let results = (outs Warp_SpreadType:$result, I1:$ok);
+  let assemblyFormat = [{$pipe `[` $rank `]` `self` $self `[` $offset `]` `count` $count `to` $sum `if` $alive attr-dict
+                         `:` type($pipe) `,` type($self) `,` type($sum)}];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

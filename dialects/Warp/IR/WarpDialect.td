@@ -77,7 +77,8 @@ def Warp_FenceKindAttr : Warp_EnumAttr<Warp_FenceKind, "fence_kind">;
 
 def Warp_Flow : Warp_Enum<"Flow", "which end of a peer pipe its memory is at", [
   I32EnumAttrCase<"Push", 0, "push">,    // the consumer's
-  I32EnumAttrCase<"Pull", 1, "pull">]>;  // the producer's
+  I32EnumAttrCase<"Pull", 1, "pull">,    // the producer's
+  I32EnumAttrCase<"Packets", 2, "packets">]>; // none: data travel in words with their flags
 def Warp_FlowAttr : Warp_EnumAttr<Warp_Flow, "flow"> { let assemblyFormat = "$value"; }
 def Warp_Keep : Warp_Enum<"Keep", "what the L2 does with what is moved", [
   I32EnumAttrCase<"Normal", 0, "normal">, I32EnumAttrCase<"Stream", 1, "stream">]>; // evict first

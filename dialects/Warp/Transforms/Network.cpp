@@ -52,7 +52,8 @@ SmallVector<PeerPipeOp> getPeerPipes(KernelOp kernel) {
 }
 
 bool isPeerVerb(Operation *op) {
-  return isa<PeerAcquireOp, PeerCommitOp, PeerWaitOp, PeerReleaseOp>(op);
+  return isa<PeerAcquireOp, PeerCommitOp, PeerWaitOp, PeerReleaseOp, PacketSendOp,
+             PacketReceiveOp, PacketAddOp>(op);
 }
 
 PeerPipeOp getPeerPipe(Value memory) {
@@ -198,7 +199,7 @@ bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
                 bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, CombineOp, SpreadZeroOp, SpreadAddOp,
-                                      SpreadStoreOp>(op);
+                                      SpreadStoreOp, PacketSendOp, PacketReceiveOp, PacketAddOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;
                 if (auto transfer = dyn_cast<TransferOp>(op))

@@ -339,7 +339,7 @@ Step Machine::runPeerVerb(ProcessState &p, Operation *verb) {
                          "warp.world");
   if (*rank == p.cta)
     return Step::Done;
-  bool produces = isa<PeerAcquireOp, PeerCommitOp>(verb), push = pipe.getFlow() == Flow::Push;
+  bool produces = isa<PeerAcquireOp, PeerCommitOp, PacketSendOp>(verb), push = pipe.getFlow() == Flow::Push;
   PeerState &state =
       produces ? between(pipe, p.cta, *rank) : between(pipe, *rank, p.cta);
   auto once = [&](int64_t &count) {
@@ -347,6 +347,10 @@ Step Machine::runPeerVerb(ProcessState &p, Operation *verb) {
       return Step::Done;
     return fail(p, verb, "expected it once a launch for each other rank, got it again");
   };
+  if (isa<PacketReceiveOp, PacketAddOp>(verb))
+    return state.committed > state.waited ? once(state.waited) : Step::Blocked;
+  if (isa<PacketSendOp>(verb))
+    return once(state.committed);
   if (isa<PeerAcquireOp>(verb))
     return state.released > state.acquired ? once(state.acquired) : Step::Blocked;
   if (isa<PeerWaitOp>(verb))
@@ -397,7 +401,9 @@ LogicalResult Machine::checkPeersEnd() {
     for (int64_t from = 0; from < instance.ctas; ++from)
       for (int64_t to = 0; to < instance.ctas; ++to) {
         PeerState &s = between(pipe, from, to);
-        if (from == to || (s.acquired == 1 && s.committed == 1 && s.waited == 1 && s.released == 1))
+        int64_t credit = pipe.getFlow() == Flow::Packets ? 0 : 1; // packets need none
+        if (from == to || (s.acquired == credit && s.committed == 1 && s.waited == 1 &&
+                           s.released == credit))
           continue;
         if (report)
           pipe.emitOpError("expected one round of pipe \"")

@@ -56,6 +56,7 @@ struct CollectiveSpec {
 
 /// How a form moves data.
 enum class CollectiveForm {
+  Packets,  ///< a few bytes: words of data and launch number
   Bulk,     ///< copies or sums through shared memory, bulk copies
   Threads,  ///< loads and stores of 16 bytes
   Elements, ///< loads and stores of one element: any alignment, any size
@@ -63,6 +64,7 @@ enum class CollectiveForm {
 
 struct CollectiveSchedule {
   int64_t ctas = 0, warps = 8, chunk = 16384, stages = 0;
+  int64_t packets = 8192; ///< bytes of a channel up to which data go as packets; 0: never
   warp::Keep keep = warp::Keep::Normal;
 };
 
@@ -77,7 +79,7 @@ struct CollectiveVariant {
 
 mlir::FailureOr<CollectiveSpec> analyzeCollective(spec::KernelOp kernel);
 /// `text` overrides the kernel's `schedule` attribute:
-/// "ctas=16,warps=8,chunk=16384,stages=12,keep=stream".
+/// "ctas=16,warps=8,chunk=16384,stages=12,keep=stream,packets=8192".
 mlir::FailureOr<llvm::SmallVector<CollectiveVariant>>
 scheduleCollective(const CollectiveSpec &spec, const target::Target &target, llvm::StringRef text);
 warp::KernelOp buildCollective(mlir::OpBuilder &builder, const CollectiveSpec &spec,

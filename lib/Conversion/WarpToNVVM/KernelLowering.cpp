@@ -308,6 +308,9 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
         Value ok = lowerPeerWait(o.getPipe(), lookup(o.getRank()), lookup(o.getAlive()), false);
         return mapping.map(o.getOk(), ok), success();
       })
+      .Case<PacketSendOp>([&](auto o) { return lowerPacketSend(o); })
+      .Case<PacketReceiveOp>([&](auto o) { return lowerPacketReceive(o); })
+      .Case<PacketAddOp>([&](auto o) { return lowerPacketAdd(o); })
       .Case<TransferOp>([&](auto o) { return lowerTransfer(o); })
       .Case<SpreadZeroOp>([&](auto o) { return lowerSpreadZero(o); })
       .Case<SpreadAddOp>([&](auto o) { return lowerSpreadAdd(o); })

@@ -101,6 +101,9 @@ struct MapParam {
 /// Counters between ranks. A channel has a header, whose first word counts its launches, then
 /// for each peer pipe those of full and those of empty slots, one counter a rank.
 constexpr int64_t channelHeaderBytes = 128, counterBytes = 8;
+/// Packets follow: for each such pipe those of launches of even and of odd numbers, in each an
+/// area a rank. Half of their bytes are data.
+constexpr int64_t packetBytes(int64_t data) { return 2 * data; }
 
 class KernelLowering {
 public:
@@ -123,7 +126,9 @@ public:
     mlir::Value heap, area;        ///< i64: this rank's heap, this channel's counters in it
     mlir::Value stride;            ///< i64: bytes of counters of a channel
     mlir::Value epoch;             ///< i64: how often the channel ran, this launch included
-    llvm::DenseMap<mlir::Value, unsigned> pipes; ///< numbers of peer pipes
+    llvm::DenseMap<mlir::Value, unsigned> pipes; ///< numbers of peer pipes with counters
+    llvm::DenseMap<mlir::Value, int64_t> packets; ///< of pipes of packets: bytes a rank before theirs
+    int64_t perRank = 0;           ///< bytes of a channel's counters and packets for each rank
     unsigned waits = 0;            ///< numbered so far, for fault records
   } comm;
   /// The role being lowered.
@@ -248,6 +253,16 @@ private:
   void lowerSignal(mlir::Value pipe, mlir::Value rank, mlir::Value alive, bool full);
   mlir::Value lowerPeerWait(mlir::Value pipe, mlir::Value rank, mlir::Value alive, bool full);
   mlir::ArrayAttr channelsExpr();
+  // PacketLowering.cpp
+  mlir::Value packetAddress(mlir::Value pipe, mlir::Value owner, mlir::Value other);
+  mlir::LogicalResult lowerPacketSend(warp::PacketSendOp op);
+  mlir::LogicalResult lowerPacketReceive(warp::PacketReceiveOp op);
+  mlir::LogicalResult lowerPacketAdd(warp::PacketAddOp op);
+  void forEachPacket(mlir::Value pipe, mlir::Value count, int64_t elementBytes,
+                     llvm::function_ref<void(mlir::Value inside, mlir::Value element, mlir::Value bytes)> body);
+  mlir::Value packetWait(mlir::Value address, mlir::Value rank, mlir::Value alive,
+                         llvm::SmallVectorImpl<mlir::Value> &status);
+  mlir::Value allArrived(llvm::ArrayRef<mlir::Value> status, mlir::Value alive);
   // TransferLowering.cpp
   mlir::LogicalResult lowerTransfer(warp::TransferOp op);
   mlir::LogicalResult bulkTransfer(warp::TransferOp op);

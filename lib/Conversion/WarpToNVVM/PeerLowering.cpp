@@ -57,12 +57,18 @@ void KernelLowering::commPrologue() {
   if (!usesComm())
     return;
   for (PeerPipeOp pipe : kernel.getBody().front().getOps<PeerPipeOp>())
-    comm.pipes[pipe.getPipe()] = comm.pipes.size();
+    if (!pipe.getCapacity())
+      comm.pipes[pipe.getPipe()] = comm.pipes.size();
+  comm.perRank = 2 * counterBytes * comm.pipes.size();
+  for (PeerPipeOp pipe : kernel.getBody().front().getOps<PeerPipeOp>())
+    if (pipe.getCapacity()) {
+      comm.packets[pipe.getPipe()] = comm.perRank;
+      comm.perRank += 2 * packetBytes(*pipe.getCapacity());
+    }
   comm.rank = e.toI64(loadConstant(e, e.getI32Type(), comm.block, e.i64(rankAt)));
   comm.world = e.toI64(loadConstant(e, e.getI32Type(), comm.block, e.i64(worldAt)));
   comm.heap = heapOf(comm.rank);
-  int64_t perRank = 2 * counterBytes * comm.pipes.size();
-  comm.stride = e.add(e.mul(comm.world, perRank), channelHeaderBytes);
+  comm.stride = e.add(e.mul(comm.world, comm.perRank), channelHeaderBytes);
   Value channel = e.make<NVVM::BlockIdXOp>(e.getI32Type());
   comm.area = e.add(e.add(comm.heap, comm.signals), e.mul(e.toI64(channel), comm.stride));
   Value before = e.make<LLVM::LoadOp>(e.getI64Type(), globalPointer(e, comm.area), 8);
@@ -119,16 +125,21 @@ void KernelLowering::lowerSignal(Value pipe, Value rank, Value alive, bool full)
   }
   tells = e.bitAnd(tells, e.compare(arith::CmpIPredicate::ne, rank, comm.rank));
   if (Value word = full ? abortWord() : Value())
-    tells = e.bitAnd(tells, e.eq(e.make<LLVM::LoadOp>(e.getI32Type(), word, 4), 0));
+    tells =
+        e.bitAnd(tells, e.eq(e.make<LLVM::LoadOp>(e.getI32Type(), word, 4, false, false, false,
+                                                  false, LLVM::AtomicOrdering::monotonic, "block"),
+                             0));
   e.ifThen(tells, [&] {
     e.make<ptx::StoreReleaseSysOp>(counterOf(pipe, full, rank, comm.rank), comm.epoch);
   });
 }
 
-/// Waits for `rank` to have filled (or emptied) a slot; every thread of a role looks by itself.
+/// Waits for `rank` to have filled (or emptied) a slot; one lane of each warp looks.
 Value KernelLowering::lowerPeerWait(Value pipe, Value rank, Value alive, bool full) {
   Value counter = counterOf(pipe, full, Value(), rank);
   Value other = e.compare(arith::CmpIPredicate::ne, rank, comm.rank);
+  if (!role.single)
+    other = e.bitAnd(other, e.eq(lane, 0));
   auto wait = e.make<ptx::PeerWaitOp>(e.getI32Type(), e.getI64Type(), counter, comm.epoch,
                                       comm.block, e.toI32(e.bitAnd(alive, other)));
   Value channel = e.make<NVVM::BlockIdXOp>(e.getI32Type());
@@ -136,9 +147,16 @@ Value KernelLowering::lowerPeerWait(Value pipe, Value rank, Value alive, bool fu
                              e.i32(role.number), comm.epoch, wait.getFound(), comm.epoch,
                              e.i32(comm.waits++));
   if (Value word = abortWord())
-    e.ifThen(e.compare(arith::CmpIPredicate::ne, wait.getStatus(), e.i32(0)),
-             [&] { e.make<LLVM::StoreOp>(e.i32(1), word); });
-  if (!role.single)
+    e.ifThen(e.compare(arith::CmpIPredicate::ne, wait.getStatus(), e.i32(0)), [&] {
+      e.make<LLVM::StoreOp>(e.i32(1), word, 4, false, false, false, LLVM::AtomicOrdering::monotonic,
+                            "block");
+    });
+  Value status = wait.getStatus();
+  if (!role.single) {
+    // What one lane has acquired, all of the warp have after this.
     syncWarp();
-  return e.bitAnd(alive, e.eq(wait.getStatus(), 0));
+    status = e.make<NVVM::ShflOp>(e.getI32Type(), e.i32(-1), status, e.i32(0), e.i32(31),
+                                  NVVM::ShflKind::idx, UnitAttr());
+  }
+  return e.bitAnd(alive, e.eq(status, 0));
 }

@@ -248,7 +248,8 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
   if (op.getAfter() && target.mma == target::MmaFamily::Tcgen05) {
     bool shared = s.reach.writers() > 1;
     family->commitTo(barrier, shared ? maskOf(s, s.reach.alongRow, s.reach.alongCol) : Value());
-  } else if (role.single && llvm::any_of(pipeTransfers(op), [](TransferOp t) { return t.isStore(); })) {
+  } else if (role.single &&
+             llvm::any_of(pipeTransfers(op), [](TransferOp t) { return t.isStore(); })) {
     releaseStored(s);
     return success();
   } else if (role.single) {
@@ -263,8 +264,8 @@ LogicalResult KernelLowering::lowerRelease(ReleaseOp op) {
     else
       for (int64_t i = 0; i < s.reach.writers(); ++i)
         e.make<ptx::MBarrierArriveRemoteIfOp>(
-            e.make<ptx::MapSharedOp>(e.getI32Type(), barrier, writerRank(s, e.i32(i))),
-            e.i32(1), s.orders);
+            e.make<ptx::MapSharedOp>(e.getI32Type(), barrier, writerRank(s, e.i32(i))), e.i32(1),
+            s.orders);
   } else {
     syncWarp();
     arriveEmpty(s, index, Value());

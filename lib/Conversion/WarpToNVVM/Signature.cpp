@@ -439,9 +439,8 @@ void KernelLowering::attachManifest() {
         field = named("constraints", e.getArrayAttr(constraints));
   }
   if (usesComm()) {
-    int64_t pipeCount = comm.pipes.size();
     ArrayAttr bytes = binaryExpr(e, e.getArrayAttr({e.getStringAttr("world")}),
-                                 constantExpr(e, counterBytes * 2 * pipeCount), "mul");
+                                 constantExpr(e, comm.perRank), "mul");
     bytes = binaryExpr(e, bytes, constantExpr(e, channelHeaderBytes), "add");
     bytes = binaryExpr(e, bytes, constantExpr(e, channelsAtMost(kernel)), "mul");
     manifest.push_back(named("signal_bytes", bytes));

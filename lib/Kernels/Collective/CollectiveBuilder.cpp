@@ -12,6 +12,7 @@
 //   copies (all-gather, all-to-all, broadcast)
 //     bulk      load: chunks of the operand to shared memory; send: from there to all ranks
 //     else      copy: all threads, memory to memory
+//     packets   exchange: sends all, receives all
 //   sums (reduce-scatter, all-reduce)
 //     bulk      load: a chunk of every rank in turn; sum: adds them up, stores
 //     else      sum: all threads, from every rank's memory
@@ -57,6 +58,7 @@ private:
   Value nthPeer(Value i) { return warp::NthPeerOp::create(b, loc, b.getI64Type(), i); }
   Value argument(unsigned i) { return kernel.getBody().getArgument(i); }
   int64_t chunkElements() const { return schedule.chunk / s.elementBytes(); }
+  bool isPackets() const { return variant.form == CollectiveForm::Packets; }
   int64_t width() const {
     return variant.form == CollectiveForm::Elements ? 1 : 16 / s.elementBytes();
   }
@@ -91,6 +93,7 @@ private:
   void loadSums();
   void sumStage();
   void barrierStage();
+  void exchangeStage();
   /// Calls `body` for each part that a rank sends: which rank gets it (all: null), where it
   /// starts in the operand.
   void forParts(function_ref<void(Value rank, Value start)> body);
@@ -109,7 +112,7 @@ private:
   Value start; ///< sums: where this rank's share starts in the operand
   Value share; ///< elements that this rank moves or sums, chunk by chunk
   Value step;  ///< elements of a chunk
-  Value chunks, recv, ready;
+  Value chunks, recv, ready, packets;
 };
 
 } // namespace
@@ -201,10 +204,17 @@ void NetworkBuilder::makePipes() {
   auto peerPipe = [&](StringRef name, warp::Flow flow, ValueRange over) {
     SmallVector<Type> types(over.getTypes());
     auto type = warp::PipeType::get(c, warp::Link::Peer, 1, types);
-    return warp::PeerPipeOp::create(b, loc, type, name, flow, over).getPipe();
+    return warp::PeerPipeOp::create(b, loc, type, name, flow, IntegerAttr(), over).getPipe();
   };
   if (s.what == Collective::Barrier) {
     ready = peerPipe("ready", warp::Flow::Pull, {});
+    return;
+  }
+  if (isPackets()) {
+    auto type = warp::PipeType::get(c, warp::Link::Peer, 1, ArrayRef<Type>());
+    packets = warp::PeerPipeOp::create(b, loc, type, "packets", warp::Flow::Packets,
+                                       b.getI64IntegerAttr(schedule.chunk), ValueRange())
+                  .getPipe();
     return;
   }
   if (s.sums())
@@ -242,6 +252,13 @@ void NetworkBuilder::constrain() {
       constraints.push_back(b.getDictionaryAttr(
           {field("kind", text("pointer_alignment")), field("arg", b.getI64IntegerAttr(i)),
            field("value", b.getI64IntegerAttr(16)), field("what", text("address of " + t.name))}));
+  }
+  if (isPackets()) {
+    // As much as all channels carry.
+    SmallVector<Attribute> more(bytes);
+    more.append({text("sm_count"), b.getI64IntegerAttr(schedule.ctas), text("min"),
+                 b.getI64IntegerAttr(schedule.chunk), text("mul"), text("sub")});
+    limit("at_most", more, 0, "bytes of a rank's part beyond what packets carry");
   }
   if (variant.atMost) {
     SmallVector<Attribute> more(bytes);
@@ -439,6 +456,41 @@ void NetworkBuilder::sumStage() {
   });
 }
 
+/// Everything is sent before anything is waited for.
+void NetworkBuilder::exchangeStage() {
+  auto spread = warp::SpreadType::get(b.getContext(), chunkElements(), 8 / s.elementBytes());
+  bool parted = s.what == Collective::AllToAll || s.what == Collective::ReduceScatter;
+  stage("exchange", schedule.warps, [&] {
+    Value offset = mul(channel, step);
+    Value left = arith::MaxSIOp::create(b, loc, sub(part, offset), zero), count = min(step, left);
+    auto inOperand = [&](Value r) { return parted ? add(mul(r, part), offset) : offset; };
+    forRanks(false, [&](Value r) {
+      warp::PacketSendOp::create(b, loc, packets, r, argument(0), inOperand(r), count, yes());
+    });
+    if (!s.sums()) {
+      transfer(argument(0), inOperand(rank), argument(1), add(mul(rank, part), offset), count);
+      loop(peers, yes(), [&](Value i, Value alive) -> Value {
+        Value r = nthPeer(i);
+        return warp::PacketReceiveOp::create(b, loc, b.getI1Type(), packets, r, argument(1),
+                                             add(mul(r, part), offset), count, alive);
+      });
+      return;
+    }
+    // The same order of ranks everywhere: the same bits.
+    Value none = warp::SpreadZeroOp::create(b, loc, spread);
+    auto sums = scf::ForOp::create(b, loc, zero, world, one, ValueRange{none, yes()});
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(sums.getBody());
+      auto next = warp::PacketAddOp::create(
+          b, loc, TypeRange{spread, b.getI1Type()}, packets, sums.getInductionVar(), argument(0),
+          inOperand(rank), count, sums.getRegionIterArgs()[0], sums.getRegionIterArgs()[1]);
+      scf::YieldOp::create(b, loc, next.getResults());
+    }
+    warp::SpreadStoreOp::create(b, loc, sums.getResult(0), argument(1), offset, count);
+  });
+}
+
 void NetworkBuilder::barrierStage() {
   stage("meet", 1, [&] {
     commitAll(ready, yes());
@@ -456,6 +508,8 @@ warp::KernelOp NetworkBuilder::build() {
   constrain();
   if (s.what == Collective::Barrier) {
     barrierStage();
+  } else if (isPackets()) {
+    exchangeStage();
   } else if (s.sums()) {
     if (isBulk())
       loadSums();

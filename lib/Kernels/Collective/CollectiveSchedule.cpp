@@ -37,8 +37,15 @@ static LogicalResult parseField(CollectiveSchedule &s, StringRef key, StringRef 
         return error() << "expected " << key << " to be a number from 1, got " << value;
       return success();
     }
-  return error() << "expected a field of ctas, warps, chunk, stages, keep in the schedule, got "
-                 << key;
+  if (key == "packets") {
+    if (value.getAsInteger(10, s.packets) || s.packets < 0 || s.packets > 65536 || s.packets % 128)
+      return error() << "expected packets to be 0 to 65536 bytes in multiples of 128, got "
+                     << value;
+    return success();
+  }
+  return error()
+         << "expected a field of ctas, warps, chunk, stages, keep, packets in the schedule, got "
+         << key;
 }
 
 static LogicalResult check(const CollectiveSchedule &s, const CollectiveSpec &spec,
@@ -113,11 +120,20 @@ scheduleCollective(const CollectiveSpec &spec, const target::Target &target, Str
     bytes = size->isDynamic() ? 0 : bytes * size->value;
   bool fits = bytes % 16 == 0; // or is known at launch only
   bool reduces = spec.what == Collective::AllReduce;
+  // Each rank must hear from each other one in every launch, which a broadcast does not give.
+  if (fits && schedule.packets && spec.what != Collective::Broadcast) {
+    add("packets", "__packets", CollectiveForm::Packets, false, 0);
+    variants.back().schedule.warps = std::min<int64_t>(2 * schedule.warps, 30);
+    variants.back().schedule.chunk = schedule.packets;
+  }
   if (fits && reduces)
     add(("one_shot_" + name).str(), "", fast, false, oneShotBytes);
   if (fits)
     add(name, reduces ? "__two_shot" : "", fast, reduces, 0);
   add("unaligned", fits ? "__unaligned" : "", CollectiveForm::Elements, false, 0);
+  // One element a thread at once: 16 of them are enough on their way.
+  int64_t most = schedule.warps * 32 * 16 * spec.elementBytes();
+  variants.back().schedule.chunk = std::min(schedule.chunk, most);
   return variants;
 }
 

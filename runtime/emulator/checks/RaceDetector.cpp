@@ -45,8 +45,12 @@ void RaceDetector::ctaStart(const WarpRef &at, unsigned warps) {
     reported.clear();
     found = 0;
     global.clear();
+    devices.clear();
   }
   launch = at.launch;
+  Order &order = devices[at.device];
+  if (order.launch != at.launch)
+    order.launch = at.launch, order.atStart = order.ended;
   ++live;
   Block &b = blocks[at.ctaId];
   b.at = at;
@@ -54,6 +58,7 @@ void RaceDetector::ctaStart(const WarpRef &at, unsigned warps) {
   for (WarpState &w : b.warps) {
     w.lanes.resize(1);
     w.lanes[0].mask = ~0u;
+    w.lanes[0].known = order.atStart;
   }
 }
 
@@ -63,6 +68,15 @@ void RaceDetector::ctaEnd(const WarpRef &at) {
   auto it = blocks.find(at.ctaId);
   if (it == blocks.end())
     return;
+  for (unsigned n = 0; n < it->second.warps.size(); ++n) {
+    WarpRef who = it->second.at;
+    who.warp = n;
+    publish(who, it->second.warps[n], ~0u, devices[at.device].ended);
+  }
+  // The end of a launch is visible to every proxy.
+  Clocks &ended = devices[at.device].ended;
+  for (Clock *proxy : {&ended.proxy[0], &ended.proxy[1], &ended.over})
+    proxy->join(ended.all);
   it->second.ended = true;
   it->second.shared.clear();
   it->second.tensor.clear();

@@ -150,6 +150,13 @@ private:
   void checkVisible(const SyncEvent &e, Barrier &b, Operation &op);
   std::string describe(const checks::Entry &e, const char *what = nullptr);
 
+  /// What a device's next launch knows from the start: all that blocks which have ended did and
+  /// knew. By device.
+  struct Order {
+    uint64_t launch = 0;
+    checks::Clocks ended, atStart;
+  };
+  std::map<int, Order> devices;
   std::map<uint64_t, Block> blocks; ///< by ctaId
   Block *lastBlock = nullptr;
   std::unordered_map<uint64_t, Operation> operations;

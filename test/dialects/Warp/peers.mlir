@@ -58,6 +58,41 @@ warp.kernel @ops(%x: memref<?x64xbf16>, %d: !m {warp.symmetric}) attributes {
   }
 }
 
+// Packets.
+// CHECK-LABEL: warp.kernel @packets
+warp.kernel @packets(%x: memref<?xbf16>) {
+  %n = warp.world
+  %yes = arith.constant true
+  // CHECK: %[[P:.*]] = warp.peer_pipe "packets" packets of 256 -> <peer, 1>
+  %p = warp.peer_pipe "packets" packets of 256 -> !warp.pipe<peer, 1>
+  warp.stage @a {
+    // CHECK: warp.packet_send %[[P]][%[[N:.*]]] from %{{.*}}[%[[N]]] count %[[N]] if
+    warp.packet_send %p[%n] from %x[%n] count %n if %yes : !warp.pipe<peer, 1>, memref<?xbf16>
+    // CHECK: warp.packet_receive %[[P]][%[[N]]] to %{{.*}}[%[[N]]] count %[[N]] if
+    %a = warp.packet_receive %p[%n] to %x[%n] count %n if %yes : !warp.pipe<peer, 1>, memref<?xbf16>
+    %z = warp.spread_zero : !warp.spread<128, 4>
+    // CHECK: warp.packet_add %[[P]][%[[N]]] self %{{.*}}[%[[N]]] count %[[N]] to %{{.*}} if
+    %s, %b = warp.packet_add %p[%n] self %x[%n] count %n to %z if %a : !warp.pipe<peer, 1>, memref<?xbf16>, !warp.spread<128, 4>
+  }
+}
+
+// -----
+
+warp.kernel @capacity() {
+  // expected-error@+1 {{expected a capacity of packets, and of them only}}
+  %p = warp.peer_pipe "p" packets -> !warp.pipe<peer, 1>
+}
+
+// -----
+
+warp.kernel @verbs(%x: memref<?xbf16>) {
+  %n = warp.world
+  %yes = arith.constant true
+  %p = warp.peer_pipe "p" packets of 256 -> !warp.pipe<peer, 1>
+  // expected-error@+1 {{expected a pipe that is none of packets}}
+  warp.peer_commit %p[%n] if %yes : !warp.pipe<peer, 1>
+}
+
 // -----
 
 // Only symmetric memory can be reached on other ranks.

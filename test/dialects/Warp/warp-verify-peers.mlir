@@ -173,3 +173,23 @@ warp.kernel @unknown(%x: memref<?xf32>) {
     warp.peer_commit %p[%r] if %yes : !p
   }
 }
+
+// -----
+
+!p = !warp.pipe<peer, 1>
+// Whoever only sends does not know when it may send again.
+warp.kernel @deaf(%x: memref<?xf32>) {
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %yes = arith.constant true
+  %n = warp.world
+  %others = arith.subi %n, %one : i64
+  // expected-error@+1 {{expected one round of pipe "packets" from each rank to each other one, got 0 acquired, 1 committed, 0 waited for and 0 released from rank 0 to rank 1}}
+  %p = warp.peer_pipe "packets" packets of 128 -> !p
+  warp.stage @send {
+    scf.for %i = %z to %others step %one : i64 {
+      %r = warp.nth_peer %i
+      warp.packet_send %p[%r] from %x[%z] count %one if %yes : !p, memref<?xf32>
+    }
+  }
+}
