@@ -7,7 +7,8 @@
 //
 // In: an analyzed spec and a schedule. Out: a warp.kernel with the stages load, mma,
 // epilogue and, when results leave through shared memory, store, joined by the pipes
-// "operands", "accumulator" and "out". The network is the same for every target; what
+// "operands", "accumulator" and "out". Where threads gather rows of A beside bulk copies
+// of B, a stage and a pipe of their own do so. The network is the same for every target; what
 // differs between targets is in the schedule.
 //
 // Cannot: place warps, barriers or fences; later passes do.
@@ -39,13 +40,13 @@ private:
   struct Item {
     Value row, col, batch; ///< first row and column of the item's tile, batch index or group
     Value first, size;     ///< of its group; null without groups
-    Value rowEnd;          ///< where the group's rows end; null when that is not before the tensor's
+    Value rowEnd; ///< where the group's rows end; null when that is not before the tensor's
   };
 
   void makeKernel();
   void makeSizes();
   void makePipes();
-  void loadStage();
+  void loadStage(StringRef name, Value pipe, bool loadsA, bool loadsB, IntegerAttr warps);
   void mmaStage();
   void epilogueStage();
   void storeStage();
@@ -75,7 +76,8 @@ private:
   Value stepsOf(const Item &item);
   /// Where step `step` of the item begins in K.
   Value placeInK(const Item &item, Value step);
-  void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
+  void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body,
+             IntegerAttr warps = IntegerAttr());
   /// Fills an element region of warp.store or warp.pack.
   void elementRegion(Region &region, const Item &item);
   /// Gives `mma` the scales of the operands' K block `step`.
@@ -92,6 +94,7 @@ private:
   Operand a, bt; ///< with their arguments
   Value stream, kSteps, zero, one;
   Value operands, accumulator, out;
+  Value gathered; ///< the pipe of A alone
   warp::TileType outTile;
   std::map<int64_t, Value> constants;
   Operation *lastConstant = nullptr;
@@ -223,7 +226,12 @@ void NetworkBuilder::makePipes() {
   a = operandOf(s.a, !gemm.getTransposeA(), schedule.tileM);
   bt = operandOf(s.b, gemm.getTransposeB(), schedule.tileN);
   warp::Link link = schedule.clusterSize() > 1 ? warp::Link::Cluster : warp::Link::Smem;
-  operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
+  if (s.rows && schedule.copy == target::CopyEngine::Bulk) {
+    gathered = pipe("gathered", warp::Link::Smem, schedule.stages, {a.tile});
+    operands = pipe("operands", link, schedule.stages, {bt.tile});
+  } else {
+    operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
+  }
   auto acc = warp::AccType::get(c, schedule.tileM, schedule.tileN, b.getF32Type());
   accumulator = pipe("accumulator", warp::Link::Accumulator, schedule.accStages, {acc});
   if (schedule.store != tuning::StorePath::Bulk)
@@ -238,9 +246,10 @@ void NetworkBuilder::makePipes() {
 // Stages
 //===----------------------------------------------------------------------===//
 
-void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body) {
+void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body,
+                           IntegerAttr warps) {
   OpBuilder::InsertionGuard guard(b);
-  auto op = warp::StageOp::create(b, loc, name, IntegerAttr());
+  auto op = warp::StageOp::create(b, loc, name, warps);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   auto loop = warp::ForEachOp::create(b, loc, stream);
   Type index_ = b.getIndexType();
@@ -263,32 +272,38 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
   body(item);
 }
 
-void NetworkBuilder::loadStage() {
-  stage("load", /*usesTile=*/true, [&](const Item &item) {
-    // Rows of A past a masked group's would be read for nothing; past other groups' are those of
-    // the next, and do no harm either. Past the end of K there must be zeros.
-    bool masked = s.groups && isGrouped(spec::Grouping::Masked);
+void NetworkBuilder::loadStage(StringRef name, Value pipe, bool loadsA, bool loadsB,
+                               IntegerAttr warps) {
+  auto load = [&](const Item &item) {
+    // Rows of A past a group's end do no harm: rows of the result do not meet, and those are not
+    // stored. Past the end of K there must be zeros.
     Value kEnd;
     if (s.groups && isGrouped(spec::Grouping::AlongK))
       kEnd = add(item.first, item.size);
     auto loop = scf::ForOp::create(b, loc, zero, stepsOf(item), one);
     b.setInsertionPointToStart(loop.getBody());
-    auto slot = warp::AcquireOp::create(b, loc, operands);
+    auto slot = warp::AcquireOp::create(b, loc, pipe);
     Value k = placeInK(item, loop.getInductionVar());
     auto copy = [&](const Operand &from, Value row, Value end, Value tile, warp::ClusterAxis axis,
-                    int sharers) {
+                    int sharers, Value rows = Value()) {
       warp::ClusterAxisAttr multicast;
       if (sharers > 1)
         multicast = warp::ClusterAxisAttr::get(b.getContext(), axis);
       SmallVector<Value> offsets =
           from.transposed ? at(from.arg, item, k, row) : at(from.arg, item, row, k);
-      warp::CopyOp::create(b, loc, argument(from.arg), offsets, tile, ValueRange(), end,
-                           static_cast<warp::Engine>(schedule.copy), from.transposed, multicast);
+      warp::CopyOp::create(b, loc, argument(from.arg), offsets, tile, ValueRange(), end, rows,
+                           rows && gathered ? warp::Engine::Async
+                                            : static_cast<warp::Engine>(schedule.copy),
+                           from.transposed, multicast);
     };
-    copy(a, item.row, masked ? item.rowEnd : kEnd, slot.getSlots()[0], warp::ClusterAxis::Row, schedule.clusterN);
-    copy(bt, item.col, kEnd, slot.getSlots()[1], warp::ClusterAxis::Col, schedule.clusterM);
-    warp::CommitOp::create(b, loc, operands, ValueRange());
-  });
+    if (loadsA)
+      copy(a, item.row, s.rows ? item.rowEnd : kEnd, slot.getSlots().front(),
+           warp::ClusterAxis::Row, schedule.clusterN, s.rows ? argument(*s.rows) : Value());
+    if (loadsB)
+      copy(bt, item.col, kEnd, slot.getSlots().back(), warp::ClusterAxis::Col, schedule.clusterM);
+    warp::CommitOp::create(b, loc, pipe, ValueRange());
+  };
+  stage(name, /*usesTile=*/true, load, warps);
 }
 
 void NetworkBuilder::mmaStage() {
@@ -298,15 +313,21 @@ void NetworkBuilder::mmaStage() {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
+      Value aTile;
+      if (gathered)
+        aTile = warp::WaitOp::create(b, loc, gathered).getSlots()[0];
       auto slot = warp::WaitOp::create(b, loc, operands);
+      if (!gathered)
+        aTile = slot.getSlots()[0];
       Value later =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), zero);
       Value carried = loop.getRegionIterArgs()[0];
-      auto mma =
-          warp::MmaOp::create(b, loc, slot.getSlots()[0], slot.getSlots()[1], carried, later);
+      auto mma = warp::MmaOp::create(b, loc, aTile, slot.getSlots().back(), carried, later);
       if (s.scaleA)
         addScales(mma, item, loop.getInductionVar());
       Value acc = mma.getResult();
+      if (gathered)
+        warp::ReleaseOp::create(b, loc, gathered, acc, 0);
       warp::ReleaseOp::create(b, loc, operands, acc, 0);
       scf::YieldOp::create(b, loc, acc);
     }
@@ -370,7 +391,8 @@ void NetworkBuilder::storeStage() {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
       warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d), at(s.d, item, item.row, col),
-                           item.rowEnd, warp::Engine::Bulk, /*transposed=*/false, warp::ClusterAxisAttr());
+                           item.rowEnd, /*rows=*/Value(), warp::Engine::Bulk, /*transposed=*/false,
+                           warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });
@@ -381,7 +403,15 @@ warp::KernelOp NetworkBuilder::build() {
   makeKernel();
   makeSizes();
   makePipes();
-  loadStage();
+  if (gathered) {
+    // The warps that issue bulk copies are among those that load.
+    int64_t others = 1 + (out ? 1 : 0);
+    loadStage("load", operands, /*loadsA=*/false, /*loadsB=*/true, IntegerAttr());
+    loadStage("gather", gathered, /*loadsA=*/true, /*loadsB=*/false,
+              b.getI64IntegerAttr(schedule.loadWarps - others));
+  } else {
+    loadStage("load", operands, /*loadsA=*/true, /*loadsB=*/true, IntegerAttr());
+  }
   mmaStage();
   epilogueStage();
   if (out)
