@@ -17,6 +17,7 @@
 // RUN: %{run} --size M=33 --groups 33,0,1,20 | FileCheck %s
 // RUN: %{run} --size M=140 --groups full | FileCheck %s
 // RUN: %{run} --size M=140 --groups empty | FileCheck %s
+// RUN: %{run} --size M=0 --groups empty | FileCheck %s --check-prefix=NONE
 // REDEFINE: %{arch} = sm_100a
 // RUN: %{run} --size M=33 --groups 33,0,1,20 | FileCheck %s
 // REDEFINE: %{arch} = sm_103a
@@ -115,6 +116,8 @@
 // REDEFINE: %{kernel} = tokens
 // RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
 //
+// NONE: passed: D0 is empty
+// NONE: passed: state is empty
 // CHECK: passed: D{{[0-9]?}} relative error
 // CHECK-NOT: wrong
 

@@ -55,8 +55,8 @@ def Heddle_GemmOp : Heddle_Op<"gemm", [Pure, AttrSizedOperandSegments]> {
 
     A group that is negative, out of bounds, or not aligned as said is bad: it and those after
     it count as empty. A second result, i32 and of one element, tells: 0, or 1 + the number of
-    the first bad group. `expected` says how many rows a group typically has, for the choice of
-    a schedule alone.
+    the first bad group (nothing where the first result is empty: that launches no kernel).
+    `expected` says how many rows a group typically has, for the choice of a schedule alone.
 
     ```mlir
     %3 = heddle.gemm %a, %b transpose_b groups %offsets along_m
