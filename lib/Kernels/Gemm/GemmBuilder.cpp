@@ -275,8 +275,9 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
 void NetworkBuilder::loadStage(StringRef name, Value pipe, bool loadsA, bool loadsB,
                                IntegerAttr warps) {
   auto load = [&](const Item &item) {
-    // Rows of A past a group's end do no harm: rows of the result do not meet, and those are not
-    // stored. Past the end of K there must be zeros.
+    // Rows of A past a masked group's would be read for nothing; past other groups' are those of
+    // the next, and do no harm either. Past the end of K there must be zeros.
+    bool masked = s.groups && isGrouped(spec::Grouping::Masked);
     Value kEnd;
     if (s.groups && isGrouped(spec::Grouping::AlongK))
       kEnd = add(item.first, item.size);
@@ -297,7 +298,7 @@ void NetworkBuilder::loadStage(StringRef name, Value pipe, bool loadsA, bool loa
                            from.transposed, multicast);
     };
     if (loadsA)
-      copy(a, item.row, s.rows ? item.rowEnd : kEnd, slot.getSlots().front(),
+      copy(a, item.row, masked || s.rows ? item.rowEnd : kEnd, slot.getSlots().front(),
            warp::ClusterAxis::Row, schedule.clusterN, s.rows ? argument(*s.rows) : Value());
     if (loadsB)
       copy(bt, item.col, kEnd, slot.getSlots().back(), warp::ClusterAxis::Col, schedule.clusterM);

@@ -171,7 +171,6 @@ static void describeGroups(const GemmSpec &s, tuning::GemmProblem &p) {
   int64_t expected = gemm.getExpected() ? static_cast<int64_t>(*gemm.getExpected()) : 0;
   int64_t &size = gemm.isGrouped(spec::Grouping::AlongK) ? p.k : p.m;
   p.batch = p.groups;
-  p.rowsVary = !gemm.isGrouped(spec::Grouping::AlongK);
   if (expected)
     size = expected;
   else if (!gemm.isGrouped(spec::Grouping::Masked))
