@@ -47,7 +47,7 @@ static void shareRegisters(Schedule &s, const GemmProblem &p, const Target &t) {
       s.ctasPerSM > 1)
     return;
   // Copies issued by every thread need addresses and values in flight.
-  s.loadRegisters = s.copy == CopyEngine::Bulk ? 40 : 56;
+  s.loadRegisters = s.copy == CopyEngine::Bulk && !p.gathers ? 40 : 56;
   const int64_t rest = launch * (load + mma) - int64_t(s.loadRegisters) * load;
   s.mmaRegisters = static_cast<int>(std::min<int64_t>(240, roundDown(rest / mma, 8)));
 }
@@ -140,7 +140,8 @@ private:
       Loader load;
       int mmaWarps;
     };
-    for (Roles roles : {Roles{{CopyEngine::Bulk, 2}, 2}, Roles{{CopyEngine::Threads, 4}, 4}})
+    const Roles bulk = p.gathers ? Roles{{CopyEngine::Bulk, 4}, 4} : Roles{{CopyEngine::Bulk, 2}, 2};
+    for (Roles roles : {bulk, Roles{{CopyEngine::Threads, 4}, 4}})
       for (int64_t tileN : widths(32))
         add(128, tileN, roles.load, roles.mmaWarps, 4, 2, 1);
   }

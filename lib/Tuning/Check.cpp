@@ -175,6 +175,11 @@ static Result checkCopy(const Schedule &s, const GemmProblem &p, const Target &t
                   "expected operands whose rows start at multiples of 16 bytes for {} copies, got "
                   "others; copy=threads takes them",
                   s.copy == CopyEngine::Bulk ? "bulk" : "asynchronous");
+  if (p.gathers && s.copy == CopyEngine::Bulk && s.loadWarps < 4)
+    return reject("copy-engine",
+                  "expected at least 4 load warps where some gather rows of A and others issue bulk "
+                  "copies, got {}",
+                  s.loadWarps);
   for (bool isA : {true, false})
     if (!slotKMajor(s, p, isA) && target::dtypeBits(isA ? p.a : p.b) != 16)
       return reject("operand-major",
@@ -229,6 +234,11 @@ static Result checkCluster(const Schedule &s, const GemmProblem &p, const Target
   if (s.clusterSize() > most)
     return reject("cluster", "expected at most {} CTAs a cluster on {}, got {} x {}", most, t.name,
                   s.clusterM, s.clusterN);
+  if (p.gathers && s.clusterN > 1)
+    return reject("cluster",
+                  "expected 1 CTA of a cluster along N where rows of A are gathered, which are not "
+                  "multicast, got {}",
+                  s.clusterN);
   if (s.copy != CopyEngine::Bulk)
     return reject("cluster",
                   "expected copy=bulk for a cluster of {} x {}, since only bulk copies "

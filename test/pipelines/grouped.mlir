@@ -17,6 +17,7 @@
 // RUN: %{run} --size M=33 --groups 33,0,1,20 | FileCheck %s
 // RUN: %{run} --size M=140 --groups full | FileCheck %s
 // RUN: %{run} --size M=140 --groups empty | FileCheck %s
+// RUN: %{run} --size M=0 --groups empty | FileCheck %s --check-prefix=NONE
 // REDEFINE: %{arch} = sm_100a
 // RUN: %{run} --size M=33 --groups 33,0,1,20 | FileCheck %s
 // REDEFINE: %{arch} = sm_103a
@@ -86,6 +87,37 @@
 // RUN: %{run} --size M=100 --groups raw:30,50,2147483647,2147483647 | FileCheck %s
 // RUN: %{run} --size M=100 --groups raw:30,50,7,30 | FileCheck %s
 //
+// Rows of A by a list.
+// REDEFINE: %{arch} = sm_80
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+// REDEFINE: %{kernel} = listed
+// RUN: %{run} --size M=70 --size T=500 --size N=40 --size K=72 | FileCheck %s
+// RUN: %{run} --size M=70 --size T=5 --size N=33 --size K=63 | FileCheck %s
+// REDEFINE: %{arch} = sm_89
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+// REDEFINE: %{arch} = sm_90a
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+// REDEFINE: %{kernel} = listed
+// RUN: %{run} --size M=70 --size T=500 --size N=40 --size K=72 | FileCheck %s
+// RUN: %{run} --size M=70 --size T=5 --size N=33 --size K=63 | FileCheck %s
+// REDEFINE: %{arch} = sm_100a
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+// REDEFINE: %{kernel} = listed
+// RUN: %{run} --size M=70 --size T=500 --size N=40 --size K=72 | FileCheck %s
+// RUN: %{run} --size M=70 --size T=5 --size N=33 --size K=63 | FileCheck %s
+// REDEFINE: %{arch} = sm_103a
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+// REDEFINE: %{arch} = sm_120a
+// REDEFINE: %{kernel} = tokens
+// RUN: %{run} --size M=200 --size T=50 --groups 130,0,1,50 | FileCheck %s
+//
+// NONE: passed: D0 is empty
+// NONE: passed: state is empty
 // CHECK: passed: D{{[0-9]?}} relative error
 // CHECK-NOT: wrong
 
@@ -120,4 +152,19 @@ heddle.kernel @gradient(%x: tensor<?x136xbf16>, %dy: tensor<?x72xbf16>, %groups:
   %0 = heddle.gemm %x, %dy transpose_a groups %groups along_k
     : (tensor<?x136xbf16>, tensor<?x72xbf16>, tensor<4xi32>) -> tensor<4x136x72xf32>
   heddle.return %0 : tensor<4x136x72xf32>
+}
+
+// Rows of A by a list: tokens stay where they are. -1 and what is past the end stand for rows of zeros.
+heddle.kernel @tokens(%a: tensor<?x128xbf16>, %b: tensor<4x72x128xbf16>, %rows: tensor<?xi32>, %groups: tensor<4xi32>)
+    -> tensor<?x72xbf16> {
+  %0 = heddle.gemm %a, %b transpose_b gather %rows groups %groups along_m
+    : (tensor<?x128xbf16>, tensor<4x72x128xbf16>, tensor<?xi32>, tensor<4xi32>) -> tensor<?x72xf32>
+  %1 = arith.truncf %0 : tensor<?x72xf32> to tensor<?x72xbf16>
+  heddle.return %1 : tensor<?x72xbf16>
+}
+
+// The same without groups, with any alignment of rows.
+heddle.kernel @listed(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %rows: tensor<?xi32>) -> tensor<?x?xf32> {
+  %0 = heddle.gemm %a, %b transpose_b gather %rows : (tensor<?x?xf16>, tensor<?x?xf16>, tensor<?xi32>) -> tensor<?x?xf32>
+  heddle.return %0 : tensor<?x?xf32>
 }

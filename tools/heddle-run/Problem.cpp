@@ -294,6 +294,26 @@ uint64_t hash(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// Where an argument holds indices of a dimension of another one: that dimension's size; else 0.
+int64_t indexed(const Problem &problem, size_t arg) {
+  const auto *nodes = problem.kernel->nodes();
+  for (uint32_t i = 0; nodes && i < nodes->size(); ++i) {
+    const pkg::RefNode &node = *nodes->Get(i);
+    for (uint32_t k = 1; node.op() == pkg::RefOp::gather && k < node.inputs()->size(); ++k) {
+      const pkg::RefNode &index = *nodes->Get(node.inputs()->Get(k));
+      if (index.op() == pkg::RefOp::load && index.arg() == arg)
+        return problem.tensors[node.arg()].shape[k - 1];
+    }
+  }
+  return 0;
+}
+
+/// An index, or, one time in 16, the -1 that stands for none.
+double randomIndex(uint64_t key, int64_t size) {
+  const uint64_t bits = hash(key);
+  return bits % 16 == 0 ? -1 : double((bits >> 4) % uint64_t(size));
+}
+
 /// In (0, 1).
 double unit(uint64_t bits) { return (double(bits >> 11) + 0.5) * 0x1p-53; }
 
@@ -369,6 +389,7 @@ void fillInputs(Problem &problem, const Options &options,
     uint64_t base = hash(options.seed * 1000003 + i) + rank * 0xd1342543de82ef95ull;
     bool integral = tensor.arg->dtype() >= pkg::DType::i8 && tensor.arg->dtype() <= pkg::DType::i64;
     Random random = integral ? Random::Integers : options.random;
+    const int64_t indices = integral ? indexed(problem, i) : 0;
     parallel(tensor.elements(), options.threads, [&](int64_t begin, int64_t end) {
       for (int64_t e = begin; e < end; ++e) {
         uint8_t *to = tensor.first() +
@@ -376,7 +397,9 @@ void fillInputs(Problem &problem, const Options &options,
         if (array)
           npyStore(*array, offsetOf(tensor.shape, fileStrides, e), tensor.arg->dtype(), to);
         else
-          pkg::storeElement(tensor.arg->dtype(), to, randomValue(random, base + uint64_t(e)));
+          pkg::storeElement(tensor.arg->dtype(), to,
+                            indices ? randomIndex(base + uint64_t(e), indices)
+                                    : randomValue(random, base + uint64_t(e)));
       }
     });
   }

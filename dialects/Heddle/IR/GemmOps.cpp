@@ -23,8 +23,8 @@ static LogicalResult verifyScale(GemmOp op, bool isA) {
            << name << " to have the operand's rank " << operand.getRank() << ", got " << type;
   ArrayRef<int64_t> block = isA ? *op.getScaleABlock() : *op.getScaleBBlock();
   if (block.size() != 2 || (block[0] != 1 && block[0] != 128) || block[1] != 128)
-    return op.emitOpError("expected ") << name << " by [1, 128] or [128, 128], got [" << block
-                                       << "]";
+    return op.emitOpError("expected ")
+           << name << " by [1, 128] or [128, 128], got [" << block << "]";
   GemmOp::Scale scale = op.getScale(isA);
   int64_t k = operand.getDimSize(isA ? op.getADimK() : op.getBDimK());
   int64_t rows = operand.getDimSize(isA ? op.getMDim() : op.getNDim());
@@ -70,6 +70,21 @@ static LogicalResult verifyScales(GemmOp op) {
   return success(succeeded(verifyScale(op, true)) && succeeded(verifyScale(op, false)));
 }
 
+/// Rows of A in the order of a list.
+static LogicalResult verifyRows(GemmOp op) {
+  if (!op.getRows())
+    return success();
+  auto rows = cast<RankedTensorType>(op.getRows().getType());
+  if (rows.getRank() != 1 || !rows.getElementType().isInteger(32))
+    return op.emitOpError("expected rows to gather of rank 1 and type i32, got ") << rows;
+  if (op.getALead() || op.getDLead() || op.getTransposeA())
+    return op.emitOpError(
+        "expected to gather rows of a matrix a that is not transposed, for a result of rank 2");
+  if (op.hasScales())
+    return op.emitOpError("expected no scales with rows to gather");
+  return success();
+}
+
 /// What is grouped has the ranks and numbers of groups that its kind asks for.
 static LogicalResult verifyGroups(GemmOp op) {
   if (!op.getGroups()) {
@@ -93,9 +108,10 @@ static LogicalResult verifyGroups(GemmOp op) {
       return op.emitOpError("expected ") << name << " of rank " << want + 2 << " with groups "
                                          << stringifyGrouping(grouping) << ", got " << lead + 2;
   if (alongK ? !op.getTransposeA() || op.getTransposeB() : op.getTransposeA())
-    return op.emitOpError(alongK ? "expected transpose_a and no transpose_b with groups along_k: the "
-                                   "rows of both operands are K"
-                                 : "expected no transpose_a with groups of rows of a");
+    return op.emitOpError(alongK
+                              ? "expected transpose_a and no transpose_b with groups along_k: the "
+                                "rows of both operands are K"
+                              : "expected no transpose_a with groups of rows of a");
   int64_t groups = op.getNumGroups(), most = 1024, got = numbers.getDimSize(0);
   if (ShapedType::isDynamic(groups) || groups > most)
     return op.emitOpError("expected 1 to ")
@@ -106,7 +122,8 @@ static LogicalResult verifyGroups(GemmOp op) {
            << groups << (grouping == Grouping::Masked ? " counts" : " counts or one more offsets")
            << " for as many groups, got "
            << (ShapedType::isDynamic(got) ? std::string("?") : std::to_string(got));
-  if (op.getAligned() && (grouping == Grouping::Masked || *op.getAligned() < 1 || *op.getAligned() > 65536))
+  if (op.getAligned() &&
+      (grouping == Grouping::Masked || *op.getAligned() < 1 || *op.getAligned() > 65536))
     return op.emitOpError("expected groups along_m or along_k to be aligned to 1 to 65536, got ")
            << *op.getAligned();
   if (op.getExpected() && *op.getExpected() < 1)
@@ -135,7 +152,7 @@ LogicalResult GemmOp::verify() {
   for (auto [name, type] : {std::pair("a", a), std::pair("b", b), std::pair("the result", result)})
     if (type.getRank() != 2 && type.getRank() != 3)
       return emitOpError("expected ") << name << " to have rank 2, or 3 with a batch, got " << type;
-  if (failed(verifyGroups(*this)))
+  if (failed(verifyGroups(*this)) || failed(verifyRows(*this)))
     return failure();
   if (!getGroups() && (a.getRank() != b.getRank() || a.getRank() != result.getRank()))
     return emitOpError("expected operands and result of one rank, got ")

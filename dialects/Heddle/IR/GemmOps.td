@@ -50,16 +50,21 @@ def Heddle_GemmOp : Heddle_Op<"gemm", [Pure, AttrSizedOperandSegments]> {
     - `along_k`: `a` is K x M (`transpose_a`), `b` K x N, the result G x M x N. Group g sums over
       its part of K, found as with `along_m`; the product of an empty group is zero.
 
+    With `gather` row i of the product is that of row `rows[i]` of `a`, for the experts of a mixture to
+    read tokens where they are; `rows` has M elements of i32. A row that `a` has not, as -1, is zero.
+
     A group that is negative, out of bounds, or not aligned as said is bad: it and those after
     it count as empty. A second result, i32 and of one element, tells: 0, or 1 + the number of
-    the first bad group. `expected` says how many rows a group typically has, for the choice of
-    a schedule alone.
+    the first bad group (nothing where the first result is empty: that launches no kernel).
+    `expected` says how many rows a group typically has, for the choice of a schedule alone.
 
     ```mlir
     %3 = heddle.gemm %a, %b transpose_b groups %offsets along_m
       : (tensor<?x7168xbf16>, tensor<8x4096x7168xbf16>, tensor<9xi32>) -> tensor<?x4096xf32>
     %4, %bad = heddle.gemm %x, %b transpose_b groups %counts masked expected 20
       : (tensor<8x192x7168xbf16>, tensor<8x4096x7168xbf16>, tensor<8xi32>) -> (tensor<8x192x4096xf32>, tensor<1xi32>)
+    %6 = heddle.gemm %tokens, %b transpose_b gather %rows groups %offsets along_m
+      : (tensor<?x7168xbf16>, tensor<8x4096x7168xbf16>, tensor<?xi32>, tensor<9xi32>) -> tensor<?x4096xf32>
     %5 = heddle.gemm %y, %dy transpose_a groups %counts8 along_k aligned 128
       : (tensor<?x7168xbf16>, tensor<?x4096xbf16>, tensor<8xi32>) -> tensor<8x7168x4096xf32>
     ```
@@ -67,7 +72,7 @@ def Heddle_GemmOp : Heddle_Op<"gemm", [Pure, AttrSizedOperandSegments]> {
   let arguments = (ins AnyRankedTensor:$a, AnyRankedTensor:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b,
     Optional<AnyRankedTensor>:$scale_a, OptionalAttr<DenseI64ArrayAttr>:$scale_a_block, UnitAttr:$transposed_scale_a,
     Optional<AnyRankedTensor>:$scale_b, OptionalAttr<DenseI64ArrayAttr>:$scale_b_block, UnitAttr:$transposed_scale_b,
-    Optional<AnyRankedTensor>:$groups, OptionalAttr<Heddle_Grouping>:$grouping,
+    Optional<AnyRankedTensor>:$rows, Optional<AnyRankedTensor>:$groups, OptionalAttr<Heddle_Grouping>:$grouping,
     OptionalAttr<I64Attr>:$aligned, OptionalAttr<I64Attr>:$expected,
     OptionalAttr<TypeAttr>:$accumulate, OptionalAttr<Heddle_Precision>:$precision);
   let results = (outs AnyRankedTensor:$result, Optional<AnyRankedTensor>:$status);
@@ -75,7 +80,7 @@ def Heddle_GemmOp : Heddle_Op<"gemm", [Pure, AttrSizedOperandSegments]> {
     $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
     (`scale_a` $scale_a^ `by` $scale_a_block)? (`transposed_scale_a` $transposed_scale_a^)?
     (`scale_b` $scale_b^ `by` $scale_b_block)? (`transposed_scale_b` $transposed_scale_b^)?
-    (`groups` $groups^ $grouping)? (`aligned` $aligned^)? (`expected` $expected^)?
+    (`gather` $rows^)? (`groups` $groups^ $grouping)? (`aligned` $aligned^)? (`expected` $expected^)?
     (`accumulate` $accumulate^)? (`precision` $precision^)? attr-dict `:` functional-type(operands, results)}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

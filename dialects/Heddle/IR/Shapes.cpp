@@ -126,7 +126,8 @@ LogicalResult ShapeInference::unifyGemm(GemmOp gemm) {
     if (has && failed(unify(x, 0, y, 0, loc)))
       return failure();
   if (failed(unify(a, gemm.getADimK(), b, gemm.getBDimK(), loc)) ||
-      failed(unify(a, gemm.getMDim(), d, lead, loc)) ||
+      (gemm.getRows() ? failed(unify(gemm.getRows(), 0, d, lead, loc))
+                      : failed(unify(a, gemm.getMDim(), d, lead, loc))) ||
       failed(unify(b, gemm.getNDim(), d, lead + 1, loc)))
     return failure();
   return gemm.hasScales() ? unifyScales(gemm) : success();
@@ -243,7 +244,8 @@ void ShapeInference::nameAfterGemm() {
     root.name = text;
   };
   kernel.walk([&](GemmOp gemm) {
-    name(values[gemm.getA()][gemm.getMDim()], "M");
+    name(values[gemm.getResult()][gemm.getDLead()], "M");
+    name(values[gemm.getA()][gemm.getMDim()], "T"); // where rows are gathered
     name(values[gemm.getB()][gemm.getNDim()], "N");
     name(values[gemm.getA()][gemm.getADimK()], "K");
     if (gemm.isBatched())

@@ -72,6 +72,13 @@ LogicalResult CopyOp::verify() {
              << stringifyMajor(tile.getMajor()) << "-major and the copy is "
              << (getTransposed() ? "" : "not ") << "transposed";
   }
+  if (getRows()) {
+    auto list = cast<MemRefType>(getRows().getType());
+    if (list.getRank() != 1 || !list.getElementType().isInteger(32))
+      return emitOpError("expected a list of rows as memref<?xi32>, got ") << list;
+    if (!isLoad() || getEngine() == Engine::Bulk || getTransposed())
+      return emitOpError("expected a load by engine async or threads, not transposed, with a list of rows");
+  }
   if (!isLoad() && getEngine() == Engine::Async)
     return emitOpError("expected engine bulk or threads for a copy to global memory");
   if (!getMulticast())

@@ -263,6 +263,9 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
     the last two dimensions. With `transposed` the tile's first dimension is the
     memref's last. What lies outside the memref reads as zero and is not written.
 
+    With `rows`, tile row i comes from the memref's row `rows[offset + i]`, offset being that of
+    rows; `before` then ends the list. A row that the memref has not reads as zero.
+
     `before`: rows (of the memref's last dimension but one) from there on count as outside.
 
     `multicast row`: the slot is that of a `cluster` pipe and the tile the same in the CTAs
@@ -276,10 +279,10 @@ def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins AnyTypeOf<[AnyMemRef, Warp_TileType]>:$source, Variadic<Index>:$sourceOffsets,
     AnyTypeOf<[AnyMemRef, Warp_TileType]>:$target, Variadic<Index>:$targetOffsets, Optional<Index>:$end,
-    DefaultValuedAttr<Warp_EngineAttr, "Engine::Bulk">:$engine, UnitAttr:$transposed,
+    Optional<AnyMemRef>:$rows, DefaultValuedAttr<Warp_EngineAttr, "Engine::Bulk">:$engine, UnitAttr:$transposed,
     OptionalAttr<Warp_ClusterAxisAttr>:$multicast);
   let assemblyFormat = [{$source (`[` $sourceOffsets^ `]`)? `to` $target (`[` $targetOffsets^ `]`)?
-    (`before` $end^)? (`transposed` $transposed^)? (`multicast` $multicast^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
+    (`rows` $rows^ `:` type($rows))? (`before` $end^)? (`transposed` $transposed^)? (`multicast` $multicast^)? (`engine` $engine^)? attr-dict `:` type($source) `,` type($target)}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isLoad() { return ::llvm::isa<TileType>(getTarget().getType()); }

@@ -51,6 +51,7 @@ struct GemmSpec {
   std::optional<unsigned> scaleA, scaleB; ///< indices of the operands' scales, both or none
   ElementGraph epilogue;                  ///< the result's elements
   std::optional<unsigned> groups, status; ///< indices of the groups' bounds and of their state
+  std::optional<unsigned> rows;           ///< index of the list of rows of A
   unsigned lead = 0;                      ///< dimensions of the result before the matrix
   bool batched = false;                   ///< that dimension is a batch
   int sms = 0; ///< the most multiprocessors that launches may use; 0: all

@@ -69,6 +69,7 @@ struct GemmProblem {
   /// Whether rows of the operands / of the result are known to satisfy, known to
   /// violate, or may satisfy (checked at launch) the 16-byte rules of bulk copies.
   enum class Aligned { Yes, No, AtLaunch } loadAligned = Aligned::Yes, storeAligned = Aligned::Yes;
+  bool gathers = false; ///< rows of A by a list, which threads read
   int64_t groups = 0; ///< with bounds on the device, whose table takes shared memory; `batch` too
   int epilogueReadBytes = 0; ///< bytes read per result element by the epilogue
   /// Rows of A (of B) by 128 of K that share a scale, which the main loop multiplies by: 1 or

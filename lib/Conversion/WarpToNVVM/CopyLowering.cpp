@@ -102,6 +102,18 @@ SmallVector<Value> KernelLowering::tileIndices(CopyOp op, Value row, Value col) 
   return indices;
 }
 
+std::pair<Value, Value> KernelLowering::listedRow(CopyOp op, Value row) {
+  using P = arith::CmpIPredicate;
+  MemoryArg &m = memory(op.getMemory()), &list = memory(op.getRows());
+  Value size = sizeValue(list.sizes[0]);
+  Value end = op.getEnd() ? e.toI32(lookup(op.getEnd())) : size;
+  Value place = e.min(row, e.sub(size, e.i32(1)));
+  Value listed = e.make<LLVM::LoadOp>(e.getI32Type(), elementPointer(list, {place}));
+  Value there = e.lt(listed, sizeValue(m.sizes[m.type.getRank() - 2])); // not when negative
+  there = e.bitAnd(there, e.compare(P::slt, row, end));
+  return {e.select(there, listed, e.i32(0)), there};
+}
+
 Value KernelLowering::rowsEnd(MemoryArg &m, Value end) {
   return end ? e.toI32(lookup(end)) : sizeValue(m.sizes[m.type.getRank() - 2]);
 }
@@ -134,15 +146,18 @@ LogicalResult KernelLowering::asyncCopy(CopyOp op) {
     // How many bytes of the chunk exist; the address stays inside the memref.
     Value left = e.sub(sizeValue(m.sizes[rank - 1]), indices[rank - 1]);
     Value valid = e.mul(e.make<arith::MaxSIOp>(e.min(left, e.i32(perChunk)), e.i32(0)), bytes);
-    Value rowExists = e.compare(arith::CmpIPredicate::slt, indices[rank - 2],
-                                rowsEnd(m, op.getEnd()));
+    Value rowExists;
+    if (op.getRows())
+      std::tie(indices[rank - 2], rowExists) = listedRow(op, indices[rank - 2]);
+    else
+      rowExists = e.compare(arith::CmpIPredicate::slt, indices[rank - 2], rowsEnd(m, op.getEnd()));
     valid = e.select(rowExists, valid, e.i32(0));
     Value exists = e.compare(arith::CmpIPredicate::ne, valid, e.i32(0));
     for (Value &index : MutableArrayRef<Value>(indices).take_back(2))
       index = e.select(exists, index, e.i32(0));
     Value target = e.make<LLVM::IntToPtrOp>(sharedPtr, elementAddress(tile, base, row, col));
-    e.make<NVVM::CpAsyncOp>(target, elementPointer(m, indices), 16,
-                            NVVM::LoadCacheModifierKind::CG, valid);
+    e.make<NVVM::CpAsyncOp>(target, elementPointer(m, indices), 16, NVVM::LoadCacheModifierKind::CG,
+                            valid);
   };
   int64_t whole = chunks / threads;
   if (whole > 16) {
@@ -163,8 +178,8 @@ LogicalResult KernelLowering::asyncCopy(CopyOp op) {
 
 /// Deals the tile's elements to threads, neighbours in memory to neighbours; `body` gets up
 /// to 8 elements of this thread at once, so that their loads overlap.
-void KernelLowering::forEachTileElement(
-    CopyOp op, function_ref<void(ArrayRef<Value>, ArrayRef<Value>)> body) {
+void KernelLowering::forEachTileElement(CopyOp op,
+                                        function_ref<void(ArrayRef<Value>, ArrayRef<Value>)> body) {
   TileType tile = cast<TileType>(op.getTile().getType());
   int64_t fast = op.getTransposed() ? tile.getRows() : tile.getCols();
   int64_t total = tile.getRows() * tile.getCols(), threads = 32 * role.warps;
@@ -204,7 +219,12 @@ LogicalResult KernelLowering::threadsLoad(CopyOp op) {
     SmallVector<Value> values;
     for (auto [row, col] : llvm::zip(rows, cols)) {
       SmallVector<Value> indices = tileIndices(op, row, col);
-      Value inside = inBounds(m, indices, op.getEnd());
+      Value there;
+      if (op.getRows())
+        std::tie(indices[rank - 2], there) = listedRow(op, indices[rank - 2]);
+      Value inside = inBounds(m, indices, op.getRows() ? Value() : op.getEnd());
+      if (there)
+        inside = e.bitAnd(inside, there);
       for (int64_t d = rank - 2; d < rank; ++d)
         indices[d] = e.min(indices[d], e.sub(sizeValue(m.sizes[d]), e.i32(1)));
       Value loaded = e.make<LLVM::LoadOp>(element, elementPointer(m, indices));
@@ -212,8 +232,8 @@ LogicalResult KernelLowering::threadsLoad(CopyOp op) {
       values.push_back(e.select(inside, loaded, zero));
     }
     for (auto [row, col, value] : llvm::zip(rows, cols, values))
-      e.make<LLVM::StoreOp>(value,
-                            e.make<LLVM::IntToPtrOp>(sharedPtr, elementAddress(tile, base, row, col)));
+      e.make<LLVM::StoreOp>(
+          value, e.make<LLVM::IntToPtrOp>(sharedPtr, elementAddress(tile, base, row, col)));
   });
   return success();
 }

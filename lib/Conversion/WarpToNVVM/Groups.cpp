@@ -38,8 +38,8 @@ public:
       Value exists = e.lt(group, e.i32(groups));
       Bounds bounds = read(e.min(group, e.i32(groups - 1)), k.load(end));
       Value bad = e.bitAnd(bounds.bad, exists);
-      Value votes = e.make<NVVM::VoteSyncOp>(e.getI32Type(), e.i32(-1), bad,
-                                             NVVM::VoteSyncKind::ballot);
+      Value votes =
+          e.make<NVVM::VoteSyncOp>(e.getI32Type(), e.i32(-1), bad, NVVM::VoteSyncKind::ballot);
       // Empty from the first bad one on.
       Value upToHere = e.make<arith::ShRUIOp>(e.i32(-1), e.sub(e.i32(31), k.lane));
       Value fine = e.bitAnd(e.eq(e.bitAnd(votes, upToHere), 0), e.eq(k.load(firstBad), 0));
@@ -130,8 +130,7 @@ private:
 
   void storeShared(Value table, Value index, Value value) {
     auto type = LLVM::LLVMPointerType::get(e.getContext(), 3);
-    e.make<LLVM::StoreOp>(value,
-                          e.make<LLVM::IntToPtrOp>(type, e.add(table, e.shl(index, 2))));
+    e.make<LLVM::StoreOp>(value, e.make<LLVM::IntToPtrOp>(type, e.add(table, e.shl(index, 2))));
   }
 
   void report(Value firstBad) {
@@ -172,8 +171,8 @@ LogicalResult KernelLowering::lowerGroups(GroupsOp op) {
 
 Value KernelLowering::loadShared(Value table, Value index) {
   auto type = LLVM::LLVMPointerType::get(e.getContext(), 3);
-  return e.make<LLVM::LoadOp>(
-      e.getI32Type(), e.make<LLVM::IntToPtrOp>(type, e.add(table, e.shl(index, 2))));
+  return e.make<LLVM::LoadOp>(e.getI32Type(),
+                              e.make<LLVM::IntToPtrOp>(type, e.add(table, e.shl(index, 2))));
 }
 
 Value KernelLowering::uniform(Value v) {

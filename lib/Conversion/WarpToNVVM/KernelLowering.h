@@ -284,6 +284,8 @@ private:
   void forEachTileElement(warp::CopyOp op, llvm::function_ref<void(llvm::ArrayRef<mlir::Value> rows,
                                                                    llvm::ArrayRef<mlir::Value> cols)> body);
   llvm::SmallVector<mlir::Value> tileIndices(warp::CopyOp op, mlir::Value row, mlir::Value col);
+  /// With a list of rows: the row of the memref for place `row` of the list, and whether it is there.
+  std::pair<mlir::Value, mlir::Value> listedRow(warp::CopyOp op, mlir::Value row);
   /// Where rows end (i32): at `end` when given, else with the memref.
   mlir::Value rowsEnd(MemoryArg &m, mlir::Value end);
   mlir::Value inBounds(MemoryArg &m, llvm::ArrayRef<mlir::Value> indices, mlir::Value end);

@@ -7,7 +7,8 @@
 //
 // In: an analyzed spec and a schedule. Out: a warp.kernel with the stages load, mma,
 // epilogue and, when results leave through shared memory, store, joined by the pipes
-// "operands", "accumulator" and "out". The network is the same for every target; what
+// "operands", "accumulator" and "out". Where threads gather rows of A beside bulk copies
+// of B, a stage and a pipe of their own do so. The network is the same for every target; what
 // differs between targets is in the schedule.
 //
 // Cannot: place warps, barriers or fences; later passes do.
@@ -51,7 +52,7 @@ private:
   void makeSizes();
   void countTiles(Value rows, Value cols, Value batch);
   void makePipes();
-  void loadStage();
+  void loadStage(StringRef name, Value pipe, bool loadsA, bool loadsB, IntegerAttr warps);
   void mmaStage();
   void epilogueStage();
   void storeStage();
@@ -87,7 +88,8 @@ private:
     return swapped() ? at(s.d, item, col, row) : at(s.d, item, row, col);
   }
   void addPart(Item &item, Block &block);
-  void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body);
+  void stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body,
+             IntegerAttr warps = IntegerAttr());
   /// Fills an element region of warp.store, or of warp.pack, whose indices are the tiles'.
   void elementRegion(Region &region, const Item &item, bool ofTiles);
   /// Gives `mma` the scales of the operands' K block `step`.
@@ -105,6 +107,7 @@ private:
   Value stream, kSteps, zero, one;
   Value tileRows, tileCols, tiles; ///< with split_k, whole clusters
   Value operands, accumulator, out;
+  Value gathered; ///< the pipe of A alone
   warp::TileType outTile;
   std::map<int64_t, Value> constants;
   Operation *lastConstant = nullptr;
@@ -267,7 +270,12 @@ void NetworkBuilder::makePipes() {
   if (swapped())
     std::swap(a, bt);
   warp::Link link = schedule.clusterSize() > 1 ? warp::Link::Cluster : warp::Link::Smem;
-  operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
+  if (s.rows && schedule.copy == target::CopyEngine::Bulk) {
+    gathered = pipe("gathered", warp::Link::Smem, schedule.stages, {a.tile});
+    operands = pipe("operands", link, schedule.stages, {bt.tile});
+  } else {
+    operands = pipe("operands", link, schedule.stages, {a.tile, bt.tile});
+  }
   auto acc = warp::AccType::get(c, schedule.tileM, schedule.tileN, b.getF32Type());
   accumulator = pipe("accumulator", warp::Link::Accumulator, schedule.accStages, {acc});
   if (schedule.store != tuning::StorePath::Bulk)
@@ -296,9 +304,10 @@ void NetworkBuilder::addPart(Item &item, Block &block) {
   item.tile = add(mul(row, tileCols), block.getArgument(1));
 }
 
-void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body) {
+void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(const Item &)> body,
+                           IntegerAttr warps) {
   OpBuilder::InsertionGuard guard(b);
-  auto op = warp::StageOp::create(b, loc, name, IntegerAttr());
+  auto op = warp::StageOp::create(b, loc, name, warps);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   auto loop = warp::ForEachOp::create(b, loc, stream);
   Type index_ = b.getIndexType();
@@ -323,8 +332,9 @@ void NetworkBuilder::stage(StringRef name, bool usesTile, function_ref<void(cons
   body(item);
 }
 
-void NetworkBuilder::loadStage() {
-  stage("load", /*usesTile=*/true, [&](const Item &item) {
+void NetworkBuilder::loadStage(StringRef name, Value pipe, bool loadsA, bool loadsB,
+                               IntegerAttr warps) {
+  auto load = [&](const Item &item) {
     // Rows of A past a masked group's would be read for nothing; past other groups' are those of
     // the next, and do no harm either. Past the end of K there must be zeros.
     bool masked = s.groups && isGrouped(spec::Grouping::Masked);
@@ -333,22 +343,28 @@ void NetworkBuilder::loadStage() {
       kEnd = add(item.first, item.size);
     auto loop = scf::ForOp::create(b, loc, zero, stepsOf(item), one);
     b.setInsertionPointToStart(loop.getBody());
-    auto slot = warp::AcquireOp::create(b, loc, operands);
+    auto slot = warp::AcquireOp::create(b, loc, pipe);
     Value k = placeInK(item, loop.getInductionVar());
     auto copy = [&](const Operand &from, Value row, Value end, Value tile, warp::ClusterAxis axis,
-                    int sharers) {
+                    int sharers, Value rows = Value()) {
       warp::ClusterAxisAttr multicast;
       if (sharers > 1)
         multicast = warp::ClusterAxisAttr::get(b.getContext(), axis);
       SmallVector<Value> offsets =
           from.transposed ? at(from.arg, item, k, row) : at(from.arg, item, row, k);
-      warp::CopyOp::create(b, loc, argument(from.arg), offsets, tile, ValueRange(), end,
-                           static_cast<warp::Engine>(schedule.copy), from.transposed, multicast);
+      warp::CopyOp::create(b, loc, argument(from.arg), offsets, tile, ValueRange(), end, rows,
+                           rows && gathered ? warp::Engine::Async
+                                            : static_cast<warp::Engine>(schedule.copy),
+                           from.transposed, multicast);
     };
-    copy(a, item.row, masked ? item.rowEnd : kEnd, slot.getSlots()[0], warp::ClusterAxis::Row, schedule.clusterN);
-    copy(bt, item.col, kEnd, slot.getSlots()[1], warp::ClusterAxis::Col, schedule.clusterM);
-    warp::CommitOp::create(b, loc, operands, ValueRange());
-  });
+    if (loadsA)
+      copy(a, item.row, masked || s.rows ? item.rowEnd : kEnd, slot.getSlots().front(),
+           warp::ClusterAxis::Row, schedule.clusterN, s.rows ? argument(*s.rows) : Value());
+    if (loadsB)
+      copy(bt, item.col, kEnd, slot.getSlots().back(), warp::ClusterAxis::Col, schedule.clusterM);
+    warp::CommitOp::create(b, loc, pipe, ValueRange());
+  };
+  stage(name, /*usesTile=*/true, load, warps);
 }
 
 void NetworkBuilder::mmaStage() {
@@ -358,15 +374,21 @@ void NetworkBuilder::mmaStage() {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
+      Value aTile;
+      if (gathered)
+        aTile = warp::WaitOp::create(b, loc, gathered).getSlots()[0];
       auto slot = warp::WaitOp::create(b, loc, operands);
+      if (!gathered)
+        aTile = slot.getSlots()[0];
       Value later =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), zero);
       Value carried = loop.getRegionIterArgs()[0];
-      auto mma =
-          warp::MmaOp::create(b, loc, slot.getSlots()[0], slot.getSlots()[1], carried, later);
+      auto mma = warp::MmaOp::create(b, loc, aTile, slot.getSlots().back(), carried, later);
       if (s.scaleA)
         addScales(mma, item, loop.getInductionVar());
       Value acc = mma.getResult();
+      if (gathered)
+        warp::ReleaseOp::create(b, loc, gathered, acc, 0);
       warp::ReleaseOp::create(b, loc, operands, acc, 0);
       scf::YieldOp::create(b, loc, acc);
     }
@@ -454,8 +476,8 @@ void NetworkBuilder::storeStage() {
       Value tile = warp::WaitOp::create(b, loc, out).getSlots()[0];
       Value col = first ? arith::AddIOp::create(b, loc, item.col, index(first)) : item.col;
       warp::CopyOp::create(b, loc, tile, ValueRange(), argument(s.d),
-                           inResult(item, item.row, col), item.rowEnd, warp::Engine::Bulk,
-                           /*transposed=*/swapped(), warp::ClusterAxisAttr());
+                           inResult(item, item.row, col), item.rowEnd, /*rows=*/Value(),
+                           warp::Engine::Bulk, /*transposed=*/swapped(), warp::ClusterAxisAttr());
       warp::ReleaseOp::create(b, loc, out, Value(), 0);
     }
   });
@@ -466,7 +488,15 @@ warp::KernelOp NetworkBuilder::build() {
   makeKernel();
   makeSizes();
   makePipes();
-  loadStage();
+  if (gathered) {
+    // The warps that issue bulk copies are among those that load.
+    int64_t others = 1 + (out ? 1 : 0);
+    loadStage("load", operands, /*loadsA=*/false, /*loadsB=*/true, IntegerAttr());
+    loadStage("gather", gathered, /*loadsA=*/true, /*loadsB=*/false,
+              b.getI64IntegerAttr(schedule.loadWarps - others));
+  } else {
+    loadStage("load", operands, /*loadsA=*/true, /*loadsB=*/true, IntegerAttr());
+  }
   mmaStage();
   epilogueStage();
   if (out)

@@ -53,6 +53,8 @@ private:
   void constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value, std::string what);
   void addScaleConstraints();
   unsigned load(unsigned arg, ArrayRef<int64_t> indexMap, ArrayRef<int64_t> divisors = {});
+  /// An element of A, whose rows are those of a list.
+  unsigned gathered(ArrayRef<int64_t> indexMap);
   /// What a group has of an argument that `indexMap` indexes.
   void addView(unsigned arg, ArrayRef<int64_t> indexMap, ArrayRef<int64_t> divisors);
   DictionaryAttr groups();
@@ -69,7 +71,7 @@ private:
   Builder b;
   SmallVector<Attribute> symbols, args, nodes, constraints, views;
   llvm::DenseSet<unsigned> viewed; ///< arguments in `views`
-  SmallVector<int64_t> nodeOf; ///< reference node of each element node
+  SmallVector<int64_t> nodeOf;     ///< reference node of each element node
 };
 
 std::string dtypeName(Type type) {
@@ -150,11 +152,27 @@ void InterfaceBuilder::addProduct() {
   SmallVector<int64_t> a(gemm.getALead() + 2, 0), bMap(gemm.getBLead() + 2, s.lead ? 0 : -1);
   a[gemm.getMDim()] = rank - 2, a[gemm.getADimK()] = rank;
   bMap[gemm.getNDim()] = rank - 1, bMap[gemm.getBDimK()] = rank;
-  SmallVector<int64_t> inputs{load(s.a, a), load(s.b, bMap)};
+  SmallVector<int64_t> inputs{s.rows ? gathered(a) : load(s.a, a), load(s.b, bMap)};
   if (s.scaleA)
     inputs = {scaled(inputs[0], rank - 2, true), scaled(inputs[1], rank - 1, false)};
   nodeOf.push_back(push({field("op", "contract"), field("inputs", inputs),
                          field("extent", b.getArrayAttr({sizeAttr(s.k())}))}));
+}
+
+unsigned InterfaceBuilder::gathered(ArrayRef<int64_t> indexMap) {
+  auto op = [&](StringRef name, ArrayRef<int64_t> inputs) {
+    return push({field("op", name), field("inputs", inputs)});
+  };
+  int64_t row = load(*s.rows, {indexMap[0]});
+  int64_t k = push({field("op", "index"), field("index_map", ArrayRef<int64_t>(indexMap[1]))});
+  int64_t rank = push({field("op", "rank")});
+  int64_t zero = push({field("op", "constant"), field("value", b.getF64FloatAttr(0))});
+  int64_t size = push(
+      {field("op", "size"), field("extent", b.getArrayAttr({sizeAttr(*s.tensors[s.a].sizes[0])}))});
+  int64_t element = push({field("op", "gather"), field("arg", s.a),
+                          field("inputs", ArrayRef<int64_t>({rank, row, k}))});
+  int64_t there = op("mul", {op("cmp_ge", {row, zero}), op("cmp_lt", {row, size})});
+  return op("select", {there, element, zero});
 }
 
 unsigned InterfaceBuilder::scaled(unsigned operand, int64_t rowDim, bool isA) {
@@ -247,8 +265,8 @@ void InterfaceBuilder::addScaleConstraints() {
   auto blocks = [&](const spec::Size &count, const spec::Size &size, int64_t block) {
     if (!count.isDynamic() || block == 1)
       return;
-    SmallVector<Attribute> spare{sizeAttr(count), b.getI64IntegerAttr(block), b.getStringAttr("mul"),
-                                 sizeAttr(size), b.getStringAttr("sub")};
+    SmallVector<Attribute> spare{sizeAttr(count), b.getI64IntegerAttr(block),
+                                 b.getStringAttr("mul"), sizeAttr(size), b.getStringAttr("sub")};
     std::string what = count.name + " x " + std::to_string(block) + " less " + size.name;
     constrain("at_least", spare, 0, what);
     constrain("at_most", spare, block - 1, what);
@@ -272,11 +290,14 @@ DictionaryAttr InterfaceBuilder::groups() {
     result.push_back(dim);
   addView(s.d, result, {});
   Fields fields{field("arg", *s.groups),
-                field("kind", masked ? "masked" : gemm.hasOffsets() ? "offsets" : "counts"),
+                field("kind", masked              ? "masked"
+                              : gemm.hasOffsets() ? "offsets"
+                                                  : "counts"),
                 field("count", gemm.getNumGroups()),
                 field("limit", b.getArrayAttr({sizeAttr(alongK ? s.k() : s.m())})),
                 field("align", static_cast<int64_t>(gemm.getAligned().value_or(1))),
-                field("contracted", b.getBoolAttr(alongK)), field("views", b.getArrayAttr(views))};
+                field("contracted", b.getBoolAttr(alongK)),
+                field("views", b.getArrayAttr(views))};
   if (s.status)
     fields.push_back(field("status", *s.status));
   return b.getDictionaryAttr(fields);
@@ -301,10 +322,14 @@ DictionaryAttr InterfaceBuilder::build() {
     outputs.push_back(b.getDictionaryAttr(
         {field("arg", *s.status),
          field("node", push({field("op", "constant"), field("value", b.getF64FloatAttr(0))}))}));
-  Fields all{field("kernel", kernel.getSymName()), field("spec", text),
-       field("symbols", b.getArrayAttr(symbols)), field("args", b.getArrayAttr(args)),
-       field("nodes", b.getArrayAttr(nodes)), field("outputs", b.getArrayAttr(outputs)),
-       field("flops", flops()), field("constraints", b.getArrayAttr(constraints))};
+  Fields all{field("kernel", kernel.getSymName()),
+             field("spec", text),
+             field("symbols", b.getArrayAttr(symbols)),
+             field("args", b.getArrayAttr(args)),
+             field("nodes", b.getArrayAttr(nodes)),
+             field("outputs", b.getArrayAttr(outputs)),
+             field("flops", flops()),
+             field("constraints", b.getArrayAttr(constraints))};
   if (s.groups)
     all.push_back(field("groups", groups()));
   return b.getDictionaryAttr(all);

@@ -100,6 +100,12 @@ FailureOr<GemmSpec> analyzeGemm(spec::KernelOp kernel) {
     if (status)
       s.status = s.d + 1;
   }
+  if (s.gemm.getRows()) {
+    FailureOr<unsigned> rows = operandIndex(s.gemm, s.gemm.getRows(), "rows");
+    if (failed(rows))
+      return failure();
+    s.rows = *rows;
+  }
   auto result = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(
           result.getElementType()))
@@ -176,6 +182,7 @@ tuning::GemmProblem gemmProblem(const GemmSpec &s) {
   const TensorArg &a = s.tensors[s.a], &b = s.tensors[s.b], &d = s.tensors[s.d];
   p.m = sizeOrZero(s.m()), p.n = sizeOrZero(s.n()), p.k = sizeOrZero(s.k());
   p.batch = s.batched ? sizeOrZero(*d.sizes[0]) : 1;
+  p.gathers = s.rows.has_value();
   if (s.groups)
     describeGroups(s, p);
   p.a = dtypeOf(a.type.getElementType()), p.b = dtypeOf(b.type.getElementType());

@@ -460,3 +460,19 @@ heddle.kernel @groups_none(%a: tensor<?x64xbf16>, %b: tensor<32x64xbf16>) -> ten
   %0 = heddle.gemm %a, %b transpose_b expected 20 : (tensor<?x64xbf16>, tensor<32x64xbf16>) -> tensor<?x32xf32>
   heddle.return %0 : tensor<?x32xf32>
 }
+
+// -----
+
+heddle.kernel @gather_type(%a: tensor<?x64xbf16>, %b: tensor<32x64xbf16>, %rows: tensor<?xf32>) -> tensor<?x32xf32> {
+  // expected-error@+1 {{expected rows to gather of rank 1 and type i32, got 'tensor<?xf32>'}}
+  %0 = heddle.gemm %a, %b transpose_b gather %rows : (tensor<?x64xbf16>, tensor<32x64xbf16>, tensor<?xf32>) -> tensor<?x32xf32>
+  heddle.return %0 : tensor<?x32xf32>
+}
+
+// -----
+
+heddle.kernel @gather_batch(%a: tensor<4x?x64xbf16>, %b: tensor<4x32x64xbf16>, %rows: tensor<?xi32>) -> tensor<4x?x32xf32> {
+  // expected-error@+1 {{expected to gather rows of a matrix a that is not transposed, for a result of rank 2}}
+  %0 = heddle.gemm %a, %b transpose_b gather %rows : (tensor<4x?x64xbf16>, tensor<4x32x64xbf16>, tensor<?xi32>) -> tensor<4x?x32xf32>
+  heddle.return %0 : tensor<4x?x32xf32>
+}

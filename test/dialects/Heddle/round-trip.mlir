@@ -85,3 +85,10 @@ heddle.kernel @groups_masked(%a: tensor<8x?x512xbf16>, %b: tensor<8x256x512xbf16
   %0, %1 = heddle.gemm %a, %b transpose_b groups %g masked expected 20 : (tensor<8x?x512xbf16>, tensor<8x256x512xbf16>, tensor<8xi32>) -> (tensor<8x?x256xf32>, tensor<1xi32>)
   heddle.return %0, %1 : tensor<8x?x256xf32>, tensor<1xi32>
 }
+
+// CHECK-LABEL: heddle.kernel @gather
+heddle.kernel @gather(%a: tensor<?x512xbf16>, %b: tensor<8x256x512xbf16>, %rows: tensor<?xi32>, %g: tensor<9xi32>) -> tensor<?x256xf32> {
+  // CHECK: heddle.gemm %a, %b transpose_b gather %rows groups %g along_m : (tensor<?x512xbf16>, tensor<8x256x512xbf16>, tensor<?xi32>, tensor<9xi32>) -> tensor<?x256xf32>
+  %0 = heddle.gemm %a, %b transpose_b gather %rows groups %g along_m : (tensor<?x512xbf16>, tensor<8x256x512xbf16>, tensor<?xi32>, tensor<9xi32>) -> tensor<?x256xf32>
+  heddle.return %0 : tensor<?x256xf32>
+}

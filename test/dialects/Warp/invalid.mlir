@@ -598,3 +598,15 @@ warp.kernel @groups_loop(%g: memref<4xi32>) {
     }
   }
 }
+
+// -----
+
+warp.kernel @rows_engine(%a: memref<?x64xbf16>, %rows: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %p = warp.pipe "p" : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+  warp.stage @load {
+    %t = warp.acquire %p : !warp.pipe<smem, 2, !warp.tile<128x64xbf16>>
+    // expected-error@+1 {{expected a load by engine async or threads, not transposed, with a list of rows}}
+    warp.copy %a[%c0, %c0] to %t rows %rows : memref<?xi32> engine bulk : memref<?x64xbf16>, !warp.tile<128x64xbf16>
+  }
+}

@@ -220,6 +220,19 @@ TEST(Check, CopyEngine) {
   EXPECT_TRUE(legal(s, p, hopper()));
 }
 
+TEST(Check, GatheredRows) {
+  GemmProblem p = square(512);
+  p.gathers = true;
+  EXPECT_TRUE(legal(hopperSchedule(), p, hopper()));
+  EXPECT_TRUE(legal(ampereSchedule(), p, ampere()));
+  Schedule s = hopperSchedule();
+  s.clusterN = 2;
+  EXPECT_TRUE(rejected(s, p, hopper(), "cluster", {"gathered", "got 2"}));
+  s = blackwellSchedule();
+  s.loadWarps = s.mmaWarps = 2;
+  EXPECT_TRUE(rejected(s, p, blackwell(), "copy-engine", {"4 load warps", "got 2"}));
+}
+
 TEST(Check, OperandMajor) {
   GemmProblem p = square(512);
   p.a = p.b = DType::TF32, p.out = DType::F32, p.aKMajor = false;
@@ -519,6 +532,9 @@ TEST(Layout, OffsetsAndTotal) {
   EXPECT_EQ(sharedBytes(s, square(512), hopper()), 230400);
   s.store = StorePath::Direct;
   EXPECT_EQ(sharedLayout(s, square(512)).total, 197632); // as the kernel measured
+  GemmProblem grouped = square(512);
+  grouped.groups = 5; // first row, size and tiles before each, and all tiles
+  EXPECT_EQ(sharedLayout(s, grouped).total, 197632 + 64);
 }
 
 TEST(Layout, SlotMajor) {
