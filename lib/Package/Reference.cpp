@@ -69,6 +69,7 @@ private:
   Expected<void> addLoad(const RefNode &node, PlanNode &planned);
   Expected<void> addGather(const RefNode &node, PlanNode &planned);
   Expected<void> checkData(const ArgBuffer &buffer, uint32_t arg) const;
+  Expected<void> addRoute(const RefNode &node, PlanNode &planned);
   Expected<void> addContraction(const RefNode &node, uint32_t index);
   Expected<void> collect(Operand &operand, int64_t extent);
   Expected<void> checkLoadBounds(uint32_t node, int64_t extentOfK);
@@ -163,6 +164,45 @@ Expected<void> Planner::addLoad(const RefNode &node, PlanNode &planned) {
   return {};
 }
 
+Expected<void> Planner::addRoute(const RefNode &node, PlanNode &planned) {
+  const RefRoute &route = *node.route();
+  Routing routing;
+  routing.rule = {route.top(),       route.groups(), route.keep(), route.sigmoid(),
+                  route.normalise(), route.scale()};
+  routing.rowDim = static_cast<size_t>(node.index_map()->Get(0));
+  routing.rankDim = static_cast<size_t>(node.index_map()->Get(1));
+  routing.experts = args[node.arg()].shape[1];
+  if (routing.rowDim >= rank() || routing.rankDim >= rank())
+    return invalid("a route node inside a contraction");
+  const auto bind = [&](uint32_t arg, PlanNode &load) -> Expected<void> {
+    const ArgBuffer &buffer = args[arg];
+    if (!buffer.data && plan->shape[routing.rowDim])
+      return invalid("argument " + kernel.args()->Get(arg)->name()->str() +
+                     ": expected data, got a null pointer");
+    load.dtype = buffer.dtype;
+    load.data = buffer.data;
+    load.strides[1] = argStrides[arg].back();
+    if (buffer.shape.size() == 2)
+      load.strides[0] = argStrides[arg][0];
+    if (buffer.shape.back() != routing.experts ||
+        (buffer.shape.size() == 2 && buffer.shape[0] < plan->shape[routing.rowDim]))
+      return invalid("argument " + kernel.args()->Get(arg)->name()->str() +
+                     ": expected a score for each row and expert");
+    return {};
+  };
+  if (plan->shape[routing.rankDim] > route.top())
+    return invalid("expected at most " + std::to_string(route.top()) + " experts a row, got " +
+                   std::to_string(plan->shape[routing.rankDim]));
+  if (Expected<void> bound = bind(node.arg(), routing.scores); !bound)
+    return bound;
+  if (route.bias() >= 0)
+    if (Expected<void> bound = bind(static_cast<uint32_t>(route.bias()), routing.bias); !bound)
+      return bound;
+  planned.route = plan->routes.size();
+  plan->routes.push_back(routing);
+  return {};
+}
+
 Expected<void> Planner::addNode(uint32_t index) {
   const RefNode &node = *kernel.nodes()->Get(index);
   PlanNode &planned = plan->nodes[index];
@@ -177,7 +217,8 @@ Expected<void> Planner::addNode(uint32_t index) {
     dims |= input.dims;
     planned.usesK |= input.usesK;
   }
-  const bool indexes = node.op() == RefOp::load || node.op() == RefOp::index;
+  const bool routes = node.op() == RefOp::route_id || node.op() == RefOp::route_weight;
+  const bool indexes = node.op() == RefOp::load || node.op() == RefOp::index || routes;
   for (uint32_t i = 0; indexes && i < count(node.index_map()); ++i) {
     const int32_t dim = node.index_map()->Get(i);
     planned.usesK |= dim == static_cast<int32_t>(rank());
@@ -203,6 +244,9 @@ Expected<void> Planner::addNode(uint32_t index) {
     planned.op = RefOp::constant;
     planned.value = static_cast<double>(*value);
   }
+  if (routes)
+    if (Expected<void> added = addRoute(node, planned); !added)
+      return added;
   if (node.op() == RefOp::index)
     planned.dim = static_cast<size_t>(node.index_map()->Get(0));
   if (node.op() == RefOp::contract) {

@@ -41,6 +41,7 @@ private:
   }
   LogicalResult unifyGemm(GemmOp gemm);
   LogicalResult unifyScales(GemmOp gemm);
+  LogicalResult unifyRoute(RouteOp route);
   LogicalResult unifyParts(Value whole, Value part, Location loc);
   LogicalResult unifyOp(Operation &op);
   LogicalResult unifyNames();
@@ -148,6 +149,17 @@ LogicalResult ShapeInference::unifyScales(GemmOp gemm) {
                gemm.getScale(false).kDim, loc);
 }
 
+/// Tokens, experts, and the chosen ones.
+LogicalResult ShapeInference::unifyRoute(RouteOp route) {
+  Value scores = route.getScores(), ids = route.getIds(), weights = route.getWeights();
+  Location loc = route.getLoc();
+  if (route.getBias() && failed(unify(scores, 1, route.getBias(), 0, loc)))
+    return failure();
+  return success(succeeded(unify(scores, 0, ids, 0, loc)) &&
+                 succeeded(unify(scores, 0, weights, 0, loc)) &&
+                 succeeded(unify(ids, 1, weights, 1, loc)));
+}
+
 /// `whole` has the number of ranks in front of the dimensions of `part` (null: no part).
 LogicalResult ShapeInference::unifyParts(Value whole, Value part, Location loc) {
   unsigned first = values[whole].front();
@@ -177,6 +189,8 @@ LogicalResult ShapeInference::unifyOp(Operation &op) {
     return failure();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return unifyGemm(gemm);
+  if (auto route = dyn_cast<RouteOp>(op))
+    return unifyRoute(route);
   if (isa<SplatOp>(op))
     return success();
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
@@ -256,6 +270,11 @@ void ShapeInference::nameAfterGemm() {
       name(values[gemm.getScale(isA).tensor][gemm.getScale(isA).rowDim],
            isA ? "M_blocks" : "N_blocks");
     name(values[gemm.getScaleA()][gemm.getScale(true).kDim], "K_blocks");
+  });
+  kernel.walk([&](RouteOp route) {
+    name(values[route.getScores()][0], "T");
+    name(values[route.getScores()][1], "E");
+    name(values[route.getIds()][1], "top");
   });
   for (BlockArgument arg : kernel.getArguments())
     for (auto [i, id] : llvm::enumerate(values[arg]))

@@ -265,6 +265,7 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<PackOp>([&](auto o) { return lowerPack(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<RouteOp>([&](auto o) { return lowerRoute(o); })
       .Case<RankOp>([&](RankOp o) { return mapping.map(o.getResult(), comm.rank), success(); })
       .Case<WorldOp>([&](WorldOp o) { return mapping.map(o.getResult(), comm.world), success(); })
       .Case<ChannelOp>([&](ChannelOp o) {
