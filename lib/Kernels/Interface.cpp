@@ -27,8 +27,9 @@ FailureOr<Interface> Interface::of(spec::KernelOp kernel) {
 FailureOr<unsigned> Interface::argument(Operation *op, Value operand, StringRef what) {
   if (auto arg = dyn_cast<BlockArgument>(operand))
     return arg.getArgNumber();
-  return op->emitError("expected ") << what << " to be an argument of the kernel, got the result of "
-                                    << operand.getDefiningOp()->getName();
+  return op->emitError("expected ")
+         << what << " to be an argument of the kernel, got the result of "
+         << operand.getDefiningOp()->getName();
 }
 
 FailureOr<unsigned> Interface::result(Operation *op, Value value, StringRef what) {
@@ -39,8 +40,41 @@ FailureOr<unsigned> Interface::result(Operation *op, Value value, StringRef what
   return op->emitError("expected ") << what << " to be a result of the kernel";
 }
 
+LogicalResult Interface::arguments(Operation *op, ArrayRef<StringRef> what,
+                                   SmallVectorImpl<unsigned> &numbers) {
+  for (auto [operand, name] : llvm::zip_equal(op->getOperands(), what)) {
+    FailureOr<unsigned> number = argument(op, operand, name);
+    if (failed(number))
+      return failure();
+    if (strides(*number))
+      return op->emitError("expected ") << name << " to be contiguous, got heddle.layout";
+    numbers.push_back(*number);
+  }
+  if (inputs != what.size())
+    return kernel.emitError("expected ")
+           << what.size() << " arguments, those of " << op->getName() << ", got " << inputs;
+  return success();
+}
+
+LogicalResult Interface::results(Operation *op, ArrayRef<StringRef> what,
+                                 SmallVectorImpl<unsigned> &numbers) {
+  for (auto [value, name] : llvm::zip_equal(op->getResults(), what)) {
+    FailureOr<unsigned> number = result(op, value, name);
+    if (failed(number))
+      return failure();
+    if (strides(*number))
+      return op->emitError("expected ") << name << " to be contiguous, got heddle.layout";
+    numbers.push_back(*number);
+  }
+  if (types.size() - inputs != what.size())
+    return kernel.emitError("expected ") << what.size() << " results, those of " << op->getName()
+                                         << ", got " << types.size() - inputs;
+  return success();
+}
+
 const spec::Size &Interface::size(unsigned arg, unsigned dim) const {
-  return arg < inputs ? shapes.of(kernel.getArgument(arg), dim) : shapes.ofResult(arg - inputs, dim);
+  return arg < inputs ? shapes.of(kernel.getArgument(arg), dim)
+                      : shapes.ofResult(arg - inputs, dim);
 }
 
 std::string Interface::name(unsigned arg) const {
@@ -64,8 +98,8 @@ unsigned Interface::node(StringRef op, ArrayRef<Field> fields) {
 }
 
 void Interface::output(unsigned arg, unsigned node) {
-  outputs.push_back(b.getDictionaryAttr({b.getNamedAttr("arg", integer(arg)),
-                                         b.getNamedAttr("node", integer(node))}));
+  outputs.push_back(b.getDictionaryAttr(
+      {b.getNamedAttr("arg", integer(arg)), b.getNamedAttr("node", integer(node))}));
 }
 
 void Interface::constrain(StringRef kind, ArrayRef<Attribute> expr, int64_t value, StringRef what) {
@@ -88,13 +122,12 @@ DictionaryAttr Interface::argAttr(unsigned arg) {
     shape.push_back(sizeAttr(size(arg, d)));
   if (auto given = strides(arg))
     for (auto [d, stride] : llvm::enumerate(*given))
-      steps.push_back(ShapedType::isDynamic(stride)
-                          ? Attribute(b.getStringAttr(strideName(arg, d)))
-                          : integer(stride));
+      steps.push_back(ShapedType::isDynamic(stride) ? Attribute(b.getStringAttr(strideName(arg, d)))
+                                                    : integer(stride));
   SmallVector<NamedAttribute> fields{
       field("name", b.getStringAttr(name(arg))), field("kind", b.getStringAttr("tensor")),
-      field("dtype", b.getStringAttr(dtype)), field("shape", b.getArrayAttr(shape)),
-      field("strides", b.getArrayAttr(steps)), field("output", b.getBoolAttr(arg >= inputs))};
+      field("dtype", b.getStringAttr(dtype)),    field("shape", b.getArrayAttr(shape)),
+      field("strides", b.getArrayAttr(steps)),   field("output", b.getBoolAttr(arg >= inputs))};
   if (isSymmetric[arg])
     fields.push_back(field("symmetric", b.getUnitAttr()));
   return b.getDictionaryAttr(fields);
@@ -106,7 +139,7 @@ DictionaryAttr Interface::build(ArrayRef<Attribute> flops) {
   for (const spec::Size *size : shapes.all())
     if (size->isDynamic()) {
       symbols.push_back(b.getStringAttr(size->name));
-      constrain("at_least", {sizeAttr(*size)}, 0, "size " + size->name);
+      constrain("at_least", {sizeAttr(*size)}, size->name == spec::ranksName, "size " + size->name);
       constrain("at_most", {sizeAttr(*size)}, INT32_MAX, "size " + size->name);
     }
   for (unsigned arg = 0; arg < types.size(); ++arg) {
@@ -117,8 +150,8 @@ DictionaryAttr Interface::build(ArrayRef<Attribute> flops) {
         continue;
       symbols.push_back(b.getStringAttr(strideName(arg, d)));
       if (d + 1 < given->size())
-        constrain("at_least",
-                  {symbols.back(), sizeAttr(size(arg, d + 1)), b.getStringAttr("sub")}, 0,
+        constrain("at_least", {symbols.back(), sizeAttr(size(arg, d + 1)), b.getStringAttr("sub")},
+                  0,
                   "stride " + std::to_string(d) + " of " + name(arg) + " less dimension " +
                       std::to_string(d + 1));
     }
@@ -127,11 +160,16 @@ DictionaryAttr Interface::build(ArrayRef<Attribute> flops) {
   llvm::raw_string_ostream stream(text);
   kernel->print(stream);
   auto field = [&](StringRef key, Attribute value) { return b.getNamedAttr(key, value); };
-  return b.getDictionaryAttr(
-      {field("kernel", b.getStringAttr(kernel.getSymName())), field("spec", b.getStringAttr(text)),
-       field("symbols", b.getArrayAttr(symbols)), field("args", b.getArrayAttr(args)),
-       field("nodes", b.getArrayAttr(nodes)), field("outputs", b.getArrayAttr(outputs)),
-       field("flops", b.getArrayAttr(flops)), field("constraints", b.getArrayAttr(constraints))});
+  SmallVector<NamedAttribute> fields{field("kernel", b.getStringAttr(kernel.getSymName())),
+                                     field("spec", b.getStringAttr(text)),
+                                     field("symbols", b.getArrayAttr(symbols)),
+                                     field("args", b.getArrayAttr(args)),
+                                     field("nodes", b.getArrayAttr(nodes)),
+                                     field("outputs", b.getArrayAttr(outputs)),
+                                     field("constraints", b.getArrayAttr(constraints))};
+  if (!flops.empty())
+    fields.push_back(field("flops", b.getArrayAttr(flops)));
+  return b.getDictionaryAttr(fields);
 }
 
 warp::KernelOp Interface::makeKernel(OpBuilder &builder, const target::Target &target,
@@ -158,6 +196,8 @@ warp::KernelOp Interface::makeKernel(OpBuilder &builder, const target::Target &t
       dims.push_back(size(arg, d).name);
     if (type(arg))
       made.setArgAttr(arg, "warp.dims", b.getStrArrayAttr(dims));
+    if (isSymmetric[arg])
+      made.setArgAttr(arg, "warp.symmetric", b.getUnitAttr());
   }
   builder.setInsertionPointToStart(&made.getBody().front());
   return made;

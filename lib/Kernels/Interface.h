@@ -32,16 +32,27 @@ public:
   static mlir::FailureOr<Interface> of(spec::KernelOp kernel);
 
   /// The number of an argument; the operand must be one (an error says so).
-  mlir::FailureOr<unsigned> argument(mlir::Operation *op, mlir::Value operand, llvm::StringRef what);
+  mlir::FailureOr<unsigned> argument(mlir::Operation *op, mlir::Value operand,
+                                     llvm::StringRef what);
   /// The number of the result of the kernel that is `value`; an error at `op` when it is none.
   mlir::FailureOr<unsigned> result(mlir::Operation *op, mlir::Value value, llvm::StringRef what);
+  /// The same for all operands (results) of `op`, which `what` names.
+  llvm::LogicalResult arguments(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> what,
+                                llvm::SmallVectorImpl<unsigned> &numbers);
+  llvm::LogicalResult results(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> what,
+                              llvm::SmallVectorImpl<unsigned> &numbers);
+  std::string name(unsigned arg) const;
   unsigned numArguments() const { return types.size(); }
-  mlir::RankedTensorType type(unsigned arg) const { return mlir::dyn_cast<mlir::RankedTensorType>(types[arg]); }
+  mlir::RankedTensorType type(unsigned arg) const {
+    return mlir::dyn_cast<mlir::RankedTensorType>(types[arg]);
+  }
   const spec::Size &size(unsigned arg, unsigned dim) const;
 
   // -- the reference program ------------------------------------------------------------
   unsigned node(llvm::StringRef op, llvm::ArrayRef<Field> fields);
-  mlir::Attribute integers(llvm::ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); }
+  mlir::Attribute integers(llvm::ArrayRef<int64_t> values) {
+    return b.getDenseI64ArrayAttr(values);
+  }
   mlir::Attribute integer(int64_t value) { return b.getI64IntegerAttr(value); }
   /// An integer or the name of a run-time size.
   mlir::Attribute sizeAttr(const spec::Size &size);
@@ -51,7 +62,7 @@ public:
                  llvm::StringRef what);
   /// What is allocated in the symmetric heap.
   void symmetric(unsigned arg) { isSymmetric[arg] = true; }
-  /// `flops`: operations of a launch, a postfix expression.
+  /// `flops`: operations of a launch, a postfix expression; empty: it only moves data.
   mlir::DictionaryAttr build(llvm::ArrayRef<mlir::Attribute> flops);
 
   /// A warp.kernel with these arguments, its insertion point set to its body's start.
@@ -62,7 +73,6 @@ public:
 
 private:
   explicit Interface(spec::KernelOp kernel, spec::KernelShapes shapes);
-  std::string name(unsigned arg) const;
   std::optional<llvm::SmallVector<int64_t>> strides(unsigned arg) const;
   mlir::DictionaryAttr argAttr(unsigned arg);
   std::string strideName(unsigned arg, unsigned dim) const {

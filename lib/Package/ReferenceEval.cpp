@@ -9,6 +9,7 @@
 #include "heddle/Package/Numeric.h"
 #include "heddle/Package/Reader.h"
 
+#include <bit>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -89,6 +90,17 @@ double routedAt(const ReferencePlan &plan, const PlanNode &node, const Point &po
   }
   const auto rank = static_cast<size_t>(point[routing.rankDim]);
   return node.op == RefOp::route_id ? routed.ids[rank] : double(routed.weights[rank]);
+}
+
+/// What a node of lists of experts gives at a point.
+double listedAt(const ReferencePlan &plan, const PlanNode &node, const Point &point) {
+  const Listing &listing = plan.listings[node.listing];
+  int64_t place = 0;
+  for (size_t i = 0; i < listing.dims.size(); ++i)
+    place = (i ? place * listing.sizes[i] : 0) + point[listing.dims[i]];
+  const std::vector<int64_t> &from = node.op == RefOp::expert_offset ? listing.offsets : listing.list;
+  const auto at = static_cast<size_t>(place);
+  return at < from.size() ? double(from[at]) : std::bit_cast<double>(anythingBits);
 }
 
 /// Sums of products in eight lanes, so that it vectorises with a fixed order of additions.
@@ -264,6 +276,9 @@ double detail::applyOp(const PlanNode &node, double a, double b, double c) {
   case RefOp::contract:
   case RefOp::route_id:
   case RefOp::route_weight:
+  case RefOp::anything:
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
     break; // not element-wise; handled by the callers
   }
   return std::numeric_limits<double>::quiet_NaN();
@@ -280,6 +295,8 @@ void detail::evaluatePoint(const ReferencePlan &plan, const std::vector<uint32_t
       values[index] = loadAt(node, point, rank);
     } else if (node.op == RefOp::route_id || node.op == RefOp::route_weight) {
       values[index] = routedAt(plan, node, point, scratch);
+    } else if (node.op == RefOp::expert_offset || node.op == RefOp::expert_entry) {
+      values[index] = listedAt(plan, node, point);
     } else if (node.op == RefOp::index) {
       values[index] = static_cast<double>(point[node.dim]);
     } else if (node.op == RefOp::contract) {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Validate.h"
 
+#include <cmath>
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
@@ -29,6 +30,9 @@ std::optional<unsigned> detail::refOpInputs(RefOp op) {
   case RefOp::size:
   case RefOp::route_id:
   case RefOp::route_weight:
+  case RefOp::anything:
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
     return 0;
   case RefOp::round:
   case RefOp::neg:
@@ -163,6 +167,23 @@ Fault checkRoute(const RefNode &node, KernelScope &scope) {
   return {};
 }
 
+/// Ids of i32 and rank 3, a number of experts that fits.
+Fault checkListing(const RefNode &node, KernelScope &scope) {
+  const Arg *ids = scope.arg(node.arg());
+  if (!ids)
+    return checkIndex("an argument", node.arg(), scope.kernel.args()->size());
+  if (count(ids->shape()) != 3 || ids->dtype() != DType::i32)
+    return "expected ids of i32 and rank 3, got " + ids->name()->str();
+  const double experts = node.value();
+  if (!(experts >= 1 && experts <= 65536) || experts != std::floor(experts))
+    return "expected 1 to 65536 experts, got " + std::to_string(experts);
+  const size_t wanted = node.op() == RefOp::expert_offset ? 1 : 3;
+  if (count(node.index_map()) != wanted)
+    return "expected an index map of " + numberOf(wanted) + " entries, got " +
+           numberOf(count(node.index_map()));
+  return {};
+}
+
 Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
   if (Fault fault = checkInputs(node, index, scope))
     return fault;
@@ -178,6 +199,11 @@ Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
   case RefOp::route_id:
   case RefOp::route_weight:
     if (Fault fault = checkRoute(node, scope))
+      return fault;
+    return checkIndexMap(node, 0);
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
+    if (Fault fault = checkListing(node, scope))
       return fault;
     return checkIndexMap(node, 0);
   case RefOp::contract:

@@ -42,6 +42,7 @@ private:
   LogicalResult unifyGemm(GemmOp gemm);
   LogicalResult unifyScales(GemmOp gemm);
   LogicalResult unifyRoute(RouteOp route);
+  LogicalResult unifyDispatch(DispatchOp dispatch);
   LogicalResult unifyParts(Value whole, Value part, Location loc);
   LogicalResult unifyOp(Operation &op);
   LogicalResult unifyNames();
@@ -178,9 +179,32 @@ LogicalResult ShapeInference::unifyParts(Value whole, Value part, Location loc) 
   return success();
 }
 
+/// Tokens, their ids and weights, each with the parts that they become.
+LogicalResult ShapeInference::unifyDispatch(DispatchOp dispatch) {
+  Value x = dispatch.getX(), ids = dispatch.getIds(), weights = dispatch.getWeights();
+  Location loc = dispatch.getLoc();
+  if (failed(unify(x, 0, ids, 0, loc)) || failed(unify(x, 0, weights, 0, loc)))
+    return failure();
+  return success(succeeded(unifyParts(dispatch.getRows(), x, loc)) &&
+                 succeeded(unifyParts(dispatch.getRowIds(), ids, loc)) &&
+                 succeeded(unifyParts(dispatch.getRowWeights(), weights, loc)));
+}
+
 LogicalResult ShapeInference::unifyOp(Operation &op) {
   for (Value result : op.getResults())
     addValue(result);
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return unifyDispatch(dispatch);
+  if (auto lists = dyn_cast<ExpertListsOp>(op)) {
+    Value ids = lists.getIds(), list = lists.getList();
+    return success(succeeded(unifyParts(ids, Value(), op.getLoc())) &&
+                   succeeded(unifyParts(list, Value(), op.getLoc())) &&
+                   succeeded(unify(ids, 1, list, 1, op.getLoc())) &&
+                   succeeded(unify(ids, 2, list, 2, op.getLoc())));
+  }
+  if (auto combine = dyn_cast<CombineOp>(op))
+    return success(succeeded(unifyParts(combine.getRows(), combine.getResult(), op.getLoc())) &&
+                   succeeded(unify(combine.getResult(), 0, combine.getIds(), 0, op.getLoc())));
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return unifyParts(gather.getResult(), gather.getInput(), op.getLoc());
   if (auto scatter = dyn_cast<ReduceScatterOp>(op))
@@ -276,6 +300,17 @@ void ShapeInference::nameAfterGemm() {
     name(values[route.getScores()][1], "E");
     name(values[route.getIds()][1], "top");
   });
+  auto nameTokens = [&](Value rows, Value ids) {
+    name(values[rows][0], "T");
+    name(values[rows][1], "H");
+    name(values[ids][1], "top");
+  };
+  kernel.walk([&](ExpertListsOp lists) {
+    name(values[lists.getIds()][1], "T");
+    name(values[lists.getIds()][2], "top");
+  });
+  kernel.walk([&](DispatchOp dispatch) { nameTokens(dispatch.getX(), dispatch.getIds()); });
+  kernel.walk([&](CombineOp combine) { nameTokens(combine.getResult(), combine.getIds()); });
   for (BlockArgument arg : kernel.getArguments())
     for (auto [i, id] : llvm::enumerate(values[arg]))
       name(id, kernel.getArgName(arg.getArgNumber()) + "_" + std::to_string(i));

@@ -12,7 +12,8 @@ using namespace heddle::warp;
 
 LogicalResult RouteOp::verify() {
   auto scores = cast<MemRefType>(getScores().getType());
-  auto ids = cast<MemRefType>(getIds().getType()), weights = cast<MemRefType>(getWeights().getType());
+  auto ids = cast<MemRefType>(getIds().getType()),
+       weights = cast<MemRefType>(getWeights().getType());
   if (scores.getRank() != 2 || scores.isDynamicDim(1))
     return emitOpError("expected scores of tokens x experts with the number of experts known, got ")
            << scores;
@@ -40,5 +41,31 @@ LogicalResult RouteOp::verify() {
   if (!ids.getElementType().isInteger(32) || !weights.getElementType().isF32())
     return emitOpError("expected ids of i32 and weights of f32, got ")
            << ids.getElementType() << " and " << weights.getElementType();
+  return success();
+}
+
+LogicalResult HasExpertOp::verify() {
+  auto ids = cast<MemRefType>(getIds().getType());
+  if (ids.getRank() != 2 || ids.isDynamicDim(1) || !ids.getElementType().isInteger(32) ||
+      !ids.getLayout().isIdentity())
+    return emitOpError("expected ids of i32, contiguous, with their number a token known, got ")
+           << ids;
+  if (getExperts() < 1)
+    return emitOpError("expected at least 1 expert, got ") << getExperts();
+  return success();
+}
+
+LogicalResult ListExpertsOp::verify() {
+  auto ids = cast<MemRefType>(getIds().getType()),
+       offsets = cast<MemRefType>(getOffsets().getType());
+  auto list = cast<MemRefType>(getList().getType());
+  for (auto [name, type] :
+       {std::pair("ids", ids), std::pair("offsets", offsets), std::pair("a list", list)})
+    if (!type.getElementType().isInteger(32) || !type.getLayout().isIdentity())
+      return emitOpError("expected ") << name << " of i32, contiguous, got " << type;
+  if (getExperts() < 1)
+    return emitOpError("expected at least 1 expert, got ") << getExperts();
+  if (offsets.getRank() != 1 || offsets.getDimSize(0) != static_cast<int64_t>(getExperts()) + 1)
+    return emitOpError("expected ") << getExperts() + 1 << " offsets, got " << offsets;
   return success();
 }

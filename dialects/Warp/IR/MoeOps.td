@@ -28,4 +28,36 @@ def Warp_RouteOp : Warp_Op<"route", [MemoryEffects<[MemRead, MemWrite]>]> {
     (`scale` $scale^)? attr-dict `:` type($scores) `,` type($ids) `,` type($weights) (`,` type($bias)^)?}];
   let hasVerifier = 1;
 }
+
+def Warp_HasExpertOp : Warp_Op<"has_expert", [MemoryEffects<[MemRead]>]> {
+  let summary = "whether a token has an expert of a rank";
+  let description = [{
+    Whether row `token` of `ids` has a number from rank * experts up to, not including,
+    (rank + 1) * experts.
+    ```mlir
+    %there = warp.has_expert %ids[%t] of %r experts 32 : memref<?x8xi32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$ids, I64:$token, I64:$rank, I64Attr:$experts);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$ids `[` $token `]` `of` $rank `experts` $experts attr-dict `:` type($ids)";
+  let hasVerifier = 1;
+}
+
+def Warp_ListExpertsOp : Warp_Op<"list_experts", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "list the places of an expert's ids";
+  let description = [{
+    All warps of the role, which is the only one that does so, write the places of the ids that
+    are rank * experts + `expert`, in ascending order, to `list`, from where those of the rank's
+    experts before it end; that place is written to `offsets` at `expert`, and behind the
+    rank's last expert the end.
+    ```mlir
+    warp.list_experts %ids of %rank expert %e to %offsets, %list experts 32 : memref<?x?x8xi32>, memref<33xi32>, memref<?x?x8xi32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$ids, I64:$rank, Index:$expert, AnyMemRef:$offsets, AnyMemRef:$list, I64Attr:$experts);
+  let assemblyFormat = [{
+    $ids `of` $rank `expert` $expert `to` $offsets `,` $list `experts` $experts attr-dict `:` type($ids) `,` type($offsets) `,` type($list)}];
+  let hasVerifier = 1;
+}
 #endif

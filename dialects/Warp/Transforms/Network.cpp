@@ -198,7 +198,7 @@ bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
                 bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, SpreadZeroOp, SpreadAddOp,
-                                      SpreadStoreOp, RouteOp>(op);
+                                      SpreadStoreOp, RouteOp, ListExpertsOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;
                 if (auto transfer = dyn_cast<TransferOp>(op))

@@ -279,6 +279,9 @@ private:
   mlir::LogicalResult lowerRead(warp::ReadOp op);
   // Route.cpp
   mlir::LogicalResult lowerRoute(warp::RouteOp op);
+  mlir::LogicalResult lowerHasExpert(warp::HasExpertOp op);
+  // Experts.cpp
+  mlir::LogicalResult lowerListExperts(warp::ListExpertsOp op);
   void packMatrices(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,
                     mlir::Value col);
   void packElements(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,

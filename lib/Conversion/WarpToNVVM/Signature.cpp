@@ -346,10 +346,12 @@ static bool isWritten(Value arg) {
     auto pipe = dyn_cast<PeerPipeOp>(user);
     auto groups = dyn_cast<GroupsOp>(user);
     auto route = dyn_cast<RouteOp>(user);
+    auto lists = dyn_cast<ListExpertsOp>(user);
     return isa<StoreOp>(user) || (copy && !copy.isLoad()) || (transfer && transfer.getTarget() == arg) ||
            (sum && sum.getTarget() == arg) || (pipe && pipe.getFlow() == Flow::Push) ||
            (groups && groups.getStatus() == arg) ||
-           (route && (route.getIds() == arg || route.getWeights() == arg));
+           (route && (route.getIds() == arg || route.getWeights() == arg)) ||
+           (lists && lists.getIds() != arg);
   });
 }
 
