@@ -12,6 +12,10 @@ namespace heddle::kernels {
 
 /// One line a kind; the first that matches has the kernel. The last one matches all.
 static const KernelKind *const kinds[] = {
+    &routeKind,
+    &dispatchKind,
+    &combineKind,
+    &expertListsKind,
     &collectiveKind,
     &gemmKind,
 };

@@ -7,8 +7,10 @@
 #include "heddle/Package/Reference.h"
 
 #include "ReferencePlan.h"
+#include "heddle/Package/Numeric.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 
@@ -69,6 +71,8 @@ private:
   Expected<void> addLoad(const RefNode &node, PlanNode &planned);
   Expected<void> addGather(const RefNode &node, PlanNode &planned);
   Expected<void> checkData(const ArgBuffer &buffer, uint32_t arg) const;
+  Expected<void> addRoute(const RefNode &node, PlanNode &planned);
+  Expected<void> addListing(const RefNode &node, PlanNode &planned);
   Expected<void> addContraction(const RefNode &node, uint32_t index);
   Expected<void> collect(Operand &operand, int64_t extent);
   Expected<void> checkLoadBounds(uint32_t node, int64_t extentOfK);
@@ -163,6 +167,81 @@ Expected<void> Planner::addLoad(const RefNode &node, PlanNode &planned) {
   return {};
 }
 
+Expected<void> Planner::addRoute(const RefNode &node, PlanNode &planned) {
+  const RefRoute &route = *node.route();
+  Routing routing;
+  routing.rule = {route.top(),       route.groups(), route.keep(), route.sigmoid(),
+                  route.normalise(), route.scale()};
+  routing.rowDim = static_cast<size_t>(node.index_map()->Get(0));
+  routing.rankDim = static_cast<size_t>(node.index_map()->Get(1));
+  routing.experts = args[node.arg()].shape[1];
+  if (routing.rowDim >= rank() || routing.rankDim >= rank())
+    return invalid("a route node inside a contraction");
+  const auto bind = [&](uint32_t arg, PlanNode &load) -> Expected<void> {
+    const ArgBuffer &buffer = args[arg];
+    if (!buffer.data && plan->shape[routing.rowDim])
+      return invalid("argument " + kernel.args()->Get(arg)->name()->str() +
+                     ": expected data, got a null pointer");
+    load.dtype = buffer.dtype;
+    load.data = buffer.data;
+    load.strides[1] = argStrides[arg].back();
+    if (buffer.shape.size() == 2)
+      load.strides[0] = argStrides[arg][0];
+    if (buffer.shape.back() != routing.experts ||
+        (buffer.shape.size() == 2 && buffer.shape[0] < plan->shape[routing.rowDim]))
+      return invalid("argument " + kernel.args()->Get(arg)->name()->str() +
+                     ": expected a score for each row and expert");
+    return {};
+  };
+  if (plan->shape[routing.rankDim] > route.top())
+    return invalid("expected at most " + std::to_string(route.top()) + " experts a row, got " +
+                   std::to_string(plan->shape[routing.rankDim]));
+  if (Expected<void> bound = bind(node.arg(), routing.scores); !bound)
+    return bound;
+  if (route.bias() >= 0)
+    if (Expected<void> bound = bind(static_cast<uint32_t>(route.bias()), routing.bias); !bound)
+      return bound;
+  planned.route = plan->routes.size();
+  plan->routes.push_back(routing);
+  return {};
+}
+
+Expected<void> Planner::addListing(const RefNode &node, PlanNode &planned) {
+  const ArgBuffer &ids = args[node.arg()];
+  if (Expected<void> there = checkData(ids, node.arg()); !there)
+    return there;
+  Listing listing;
+  for (uint32_t i = 0; i < count(node.index_map()); ++i) {
+    listing.dims.push_back(static_cast<size_t>(node.index_map()->Get(i)));
+    if (listing.dims.back() >= rank())
+      return invalid("a list of experts inside a contraction");
+  }
+  listing.sizes.assign(ids.shape.begin(), ids.shape.end());
+  const auto experts = static_cast<int64_t>(node.value()), first = static_cast<int64_t>(me) * experts;
+  std::vector<std::vector<int64_t>> lists(static_cast<size_t>(experts));
+  std::vector<double> row(static_cast<size_t>(listing.sizes[2]));
+  const std::vector<int64_t> &steps = argStrides[node.arg()];
+  int64_t place = 0;
+  for (int64_t i = 0; i < listing.sizes[0]; ++i)
+    for (int64_t j = 0; j < listing.sizes[1]; ++j) {
+      loadElements(ids.dtype, ids.data, i * steps[0] + j * steps[1], steps[2], listing.sizes[2], row.data());
+      for (double id : row) {
+        const int64_t expert = static_cast<int64_t>(id) - first;
+        if (expert >= 0 && expert < experts)
+          lists[static_cast<size_t>(expert)].push_back(place);
+        ++place;
+      }
+    }
+  listing.offsets.push_back(0);
+  for (const std::vector<int64_t> &list : lists) {
+    listing.list.insert(listing.list.end(), list.begin(), list.end());
+    listing.offsets.push_back(static_cast<int64_t>(listing.list.size()));
+  }
+  planned.listing = plan->listings.size();
+  plan->listings.push_back(std::move(listing));
+  return {};
+}
+
 Expected<void> Planner::addNode(uint32_t index) {
   const RefNode &node = *kernel.nodes()->Get(index);
   PlanNode &planned = plan->nodes[index];
@@ -177,7 +256,9 @@ Expected<void> Planner::addNode(uint32_t index) {
     dims |= input.dims;
     planned.usesK |= input.usesK;
   }
-  const bool indexes = node.op() == RefOp::load || node.op() == RefOp::index;
+  const bool routes = node.op() == RefOp::route_id || node.op() == RefOp::route_weight;
+  const bool lists = node.op() == RefOp::expert_offset || node.op() == RefOp::expert_entry;
+  const bool indexes = node.op() == RefOp::load || node.op() == RefOp::index || routes || lists;
   for (uint32_t i = 0; indexes && i < count(node.index_map()); ++i) {
     const int32_t dim = node.index_map()->Get(i);
     planned.usesK |= dim == static_cast<int32_t>(rank());
@@ -203,6 +284,16 @@ Expected<void> Planner::addNode(uint32_t index) {
     planned.op = RefOp::constant;
     planned.value = static_cast<double>(*value);
   }
+  if (node.op() == RefOp::anything) {
+    planned.op = RefOp::constant;
+    planned.value = std::bit_cast<double>(detail::anythingBits);
+  }
+  if (routes)
+    if (Expected<void> added = addRoute(node, planned); !added)
+      return added;
+  if (lists)
+    if (Expected<void> added = addListing(node, planned); !added)
+      return added;
   if (node.op() == RefOp::index)
     planned.dim = static_cast<size_t>(node.index_map()->Get(0));
   if (node.op() == RefOp::contract) {
@@ -315,6 +406,8 @@ Expected<std::unique_ptr<ReferencePlan>> Planner::build(size_t output) {
 }
 
 } // namespace
+
+bool pkg::isAnything(double value) { return std::bit_cast<uint64_t>(value) == detail::anythingBits; }
 
 Reference::Reference(std::unique_ptr<ReferencePlan> plan) : plan(std::move(plan)) {}
 Reference::Reference(Reference &&) noexcept = default;

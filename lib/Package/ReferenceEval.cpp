@@ -9,6 +9,7 @@
 #include "heddle/Package/Numeric.h"
 #include "heddle/Package/Reader.h"
 
+#include <bit>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -62,6 +63,44 @@ template <typename Input> double gatherAt(const Gather &gather, Input input) {
   }
   return loadElement(gather.dtype,
                      static_cast<const char *>(view.data) + element * dtypeBytes(gather.dtype));
+}
+
+/// What a route node gives at a point; a row is routed once for all its points in a row.
+double routedAt(const ReferencePlan &plan, const PlanNode &node, const Point &point,
+                Scratch &scratch) {
+  const Routing &routing = plan.routes[node.route];
+  Scratch::Routed &routed = scratch.routed[node.route];
+  const int64_t row = point[routing.rowDim];
+  if (routed.row != row) {
+    const auto n = static_cast<size_t>(routing.experts);
+    std::vector<double> wide(n);
+    std::vector<float> scores(n), bias(routing.bias.data ? n : 0);
+    loadElements(routing.scores.dtype, routing.scores.data, row * routing.scores.strides[0],
+                 routing.scores.strides[1], routing.experts, wide.data());
+    std::copy(wide.begin(), wide.end(), scores.begin());
+    if (routing.bias.data) {
+      loadElements(routing.bias.dtype, routing.bias.data, 0, routing.bias.strides[1],
+                   routing.experts, wide.data());
+      std::copy(wide.begin(), wide.end(), bias.begin());
+    }
+    routed.ids.resize(routing.rule.top);
+    routed.weights.resize(routing.rule.top);
+    routeRow(routing.rule, scores, bias, routed.ids, routed.weights);
+    routed.row = row;
+  }
+  const auto rank = static_cast<size_t>(point[routing.rankDim]);
+  return node.op == RefOp::route_id ? routed.ids[rank] : double(routed.weights[rank]);
+}
+
+/// What a node of lists of experts gives at a point.
+double listedAt(const ReferencePlan &plan, const PlanNode &node, const Point &point) {
+  const Listing &listing = plan.listings[node.listing];
+  int64_t place = 0;
+  for (size_t i = 0; i < listing.dims.size(); ++i)
+    place = (i ? place * listing.sizes[i] : 0) + point[listing.dims[i]];
+  const std::vector<int64_t> &from = node.op == RefOp::expert_offset ? listing.offsets : listing.list;
+  const auto at = static_cast<size_t>(place);
+  return at < from.size() ? double(from[at]) : std::bit_cast<double>(anythingBits);
 }
 
 /// Sums of products in eight lanes, so that it vectorises with a fixed order of additions.
@@ -148,7 +187,7 @@ void evaluateChunkNode(const ReferencePlan &plan, uint32_t index, const Point &p
 } // namespace
 
 Scratch::Scratch(const ReferencePlan &plan)
-    : values(plan.nodes.size(), 0.0), slots(plan.nodes.size(), 0) {
+    : values(plan.nodes.size(), 0.0), slots(plan.nodes.size(), 0), routed(plan.routes.size()) {
   // Every node that a contraction reads as a chunk gets a place: those that use k and their inputs.
   std::vector<bool> placed(plan.nodes.size(), false);
   for (const Contraction &contraction : plan.contractions)
@@ -235,6 +274,11 @@ double detail::applyOp(const PlanNode &node, double a, double b, double c) {
   case RefOp::load:
   case RefOp::index:
   case RefOp::contract:
+  case RefOp::route_id:
+  case RefOp::route_weight:
+  case RefOp::anything:
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
     break; // not element-wise; handled by the callers
   }
   return std::numeric_limits<double>::quiet_NaN();
@@ -249,6 +293,10 @@ void detail::evaluatePoint(const ReferencePlan &plan, const std::vector<uint32_t
     const PlanNode &node = plan.nodes[index];
     if (node.op == RefOp::load) {
       values[index] = loadAt(node, point, rank);
+    } else if (node.op == RefOp::route_id || node.op == RefOp::route_weight) {
+      values[index] = routedAt(plan, node, point, scratch);
+    } else if (node.op == RefOp::expert_offset || node.op == RefOp::expert_entry) {
+      values[index] = listedAt(plan, node, point);
     } else if (node.op == RefOp::index) {
       values[index] = static_cast<double>(point[node.dim]);
     } else if (node.op == RefOp::contract) {

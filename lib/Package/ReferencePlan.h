@@ -14,6 +14,7 @@
 
 #include "heddle/Package/Reader.h"
 #include "heddle/Package/Reference.h"
+#include "heddle/Package/Route.h"
 
 #include <array>
 #include <cstdint>
@@ -42,6 +43,8 @@ struct PlanNode {
   double value = 0;                       ///< constant
   size_t contraction = 0;                 ///< contract: index into contractions
   size_t gather = 0;                      ///< gather: index into gathers
+  size_t route = 0;                       ///< route_id, route_weight: index into routes
+  size_t listing = 0;                     ///< expert_offset, expert_entry: index into listings
 };
 
 /// What it takes to have one operand of a contraction over a chunk of k.
@@ -71,11 +74,31 @@ struct Gather {
   std::vector<RankView> ranks;
 };
 
+/// A quiet NaN that select passes on as it is.
+inline constexpr uint64_t anythingBits = 0x7ff8'5ca1'ab1e'0001;
+
+/// The experts of the rows of a matrix of scores.
+struct Routing {
+  RouteRule rule;
+  PlanNode scores, bias; ///< loads: of row 0, by dimension 1 as column; bias.data null without one
+  int64_t experts = 0;
+  size_t rowDim = 0, rankDim = 0; ///< dimensions of the output
+};
+
+/// The places of ids, expert by expert.
+struct Listing {
+  std::vector<int64_t> offsets, list;
+  std::vector<size_t> dims;   ///< of the output, that index it
+  std::vector<int64_t> sizes; ///< of the ids
+};
+
 struct ReferencePlan {
   std::vector<PlanNode> nodes; ///< indices are those of Kernel.nodes; unneeded ones are skipped
   std::vector<uint32_t> pointNodes;
   std::vector<Contraction> contractions;
   std::vector<Gather> gathers;
+  std::vector<Routing> routes;
+  std::vector<Listing> listings;
   uint32_t root = 0;
   size_t argument = 0;
   std::vector<int64_t> shape;
@@ -87,6 +110,13 @@ struct Scratch {
   std::vector<double> values; ///< of point nodes
   std::vector<double> chunks; ///< chunkSize values a node that uses k
   std::vector<uint32_t> slots;
+  /// The row routed last, for each of plan.routes.
+  struct Routed {
+    int64_t row = -1;
+    std::vector<int32_t> ids;
+    std::vector<float> weights;
+  };
+  std::vector<Routed> routed;
   double *chunk(uint32_t node) { return chunks.data() + slots[node] * chunkSize; }
 };
 

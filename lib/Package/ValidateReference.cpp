@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Validate.h"
 
+#include <cmath>
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
@@ -27,6 +28,11 @@ std::optional<unsigned> detail::refOpInputs(RefOp op) {
   case RefOp::index:
   case RefOp::rank:
   case RefOp::size:
+  case RefOp::route_id:
+  case RefOp::route_weight:
+  case RefOp::anything:
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
     return 0;
   case RefOp::round:
   case RefOp::neg:
@@ -130,6 +136,54 @@ Fault checkIndexMap(const RefNode &node, int32_t least) {
   return {};
 }
 
+/// A matrix of scores, a bias as long as its rows, a rule that fits.
+Fault checkRoute(const RefNode &node, KernelScope &scope) {
+  const RefRoute *route = node.route();
+  if (!route)
+    return "expected a rule of routing, got none";
+  const auto isFloat = [](const Arg &arg) {
+    return arg.dtype() == DType::f32 || arg.dtype() == DType::bf16;
+  };
+  const Arg *scores = scope.arg(node.arg());
+  if (!scores)
+    return checkIndex("an argument", node.arg(), scope.kernel.args()->size());
+  if (count(scores->shape()) != 2 || scores->shape()->Get(1)->symbol() >= 0 || !isFloat(*scores))
+    return "expected a matrix of f32 or bf16 with columns of a fixed number as scores, got " +
+           scores->name()->str();
+  const int64_t experts = scores->shape()->Get(1)->value();
+  if (route->bias() >= 0) {
+    const Arg *bias = scope.arg(static_cast<uint32_t>(route->bias()));
+    if (!bias || count(bias->shape()) != 1 || bias->dtype() != DType::f32 ||
+        bias->shape()->Get(0)->symbol() >= 0 || bias->shape()->Get(0)->value() != experts)
+      return "expected a bias of f32 for each of " + std::to_string(experts) + " experts";
+  }
+  const int64_t groups = route->groups(), keep = route->keep(), top = route->top();
+  if (experts < 1 || groups < 1 || experts % groups || keep < 1 || keep > groups || top < 1 ||
+      top > 32 || keep * (experts / groups) < top || (groups > 1 && experts / groups < 2))
+    return "expected top " + std::to_string(top) + ", groups " + std::to_string(groups) +
+           " and keep " + std::to_string(keep) + " to fit " + std::to_string(experts) + " experts";
+  if (count(node.index_map()) != 2)
+    return "expected an index map of 2 entries, got " + numberOf(count(node.index_map()));
+  return {};
+}
+
+/// Ids of i32 and rank 3, a number of experts that fits.
+Fault checkListing(const RefNode &node, KernelScope &scope) {
+  const Arg *ids = scope.arg(node.arg());
+  if (!ids)
+    return checkIndex("an argument", node.arg(), scope.kernel.args()->size());
+  if (count(ids->shape()) != 3 || ids->dtype() != DType::i32)
+    return "expected ids of i32 and rank 3, got " + ids->name()->str();
+  const double experts = node.value();
+  if (!(experts >= 1 && experts <= 65536) || experts != std::floor(experts))
+    return "expected 1 to 65536 experts, got " + std::to_string(experts);
+  const size_t wanted = node.op() == RefOp::expert_offset ? 1 : 3;
+  if (count(node.index_map()) != wanted)
+    return "expected an index map of " + numberOf(wanted) + " entries, got " +
+           numberOf(count(node.index_map()));
+  return {};
+}
+
 Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
   if (Fault fault = checkInputs(node, index, scope))
     return fault;
@@ -141,6 +195,16 @@ Fault checkNode(const RefNode &node, size_t index, KernelScope &scope) {
   case RefOp::index:
     if (count(node.index_map()) != 1)
       return "expected an index map of 1 entry, got " + numberOf(count(node.index_map()));
+    return checkIndexMap(node, 0);
+  case RefOp::route_id:
+  case RefOp::route_weight:
+    if (Fault fault = checkRoute(node, scope))
+      return fault;
+    return checkIndexMap(node, 0);
+  case RefOp::expert_offset:
+  case RefOp::expert_entry:
+    if (Fault fault = checkListing(node, scope))
+      return fault;
     return checkIndexMap(node, 0);
   case RefOp::contract:
   case RefOp::size:

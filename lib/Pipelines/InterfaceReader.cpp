@@ -42,6 +42,23 @@ static pkg::RefOp readRefOp(ManifestReader &read, StringRef name) {
   return pkg::RefOp::load;
 }
 
+static std::unique_ptr<pkg::RefRouteT> readRoute(ManifestReader &read, DictionaryAttr dict) {
+  auto route = std::make_unique<pkg::RefRouteT>();
+  int64_t bias = read.integer(dict, "bias");
+  if (bias != static_cast<int32_t>(bias))
+    read.fail("expected bias to be the number of an argument or -1, got " + Twine(bias));
+  route->bias = static_cast<int32_t>(bias);
+  route->top = read.number(dict, "top");
+  route->groups = read.number(dict, "groups");
+  route->keep = read.number(dict, "keep");
+  route->sigmoid = read.has(dict, "sigmoid");
+  route->normalise = read.has(dict, "normalise");
+  route->scale = 1;
+  if (auto scale = dyn_cast_or_null<FloatAttr>(dict.get("scale")))
+    route->scale = static_cast<float>(scale.getValueAsDouble());
+  return route;
+}
+
 static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryAttr dict) {
   auto node = std::make_unique<pkg::RefNodeT>();
   node->op = readRefOp(read, read.text(dict, "op"));
@@ -60,6 +77,8 @@ static std::unique_ptr<pkg::RefNodeT> readNode(ManifestReader &read, DictionaryA
     node->value = static_cast<double>(read.integer(dict, "value"));
   if (read.has(dict, "dtype"))
     node->dtype = read.dtype(read.text(dict, "dtype"));
+  if (auto route = dyn_cast_or_null<DictionaryAttr>(dict.get("route")))
+    node->route = readRoute(read, route);
   if (Attribute extent = dict.get("extent"))
     node->extent = read.expr(extent, "extent of a contraction");
   return node;

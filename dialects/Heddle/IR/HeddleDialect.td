@@ -50,6 +50,8 @@ def Heddle_Precision : Heddle_Enum<"Precision", "how f32 operands are multiplied
 def Heddle_Grouping : Heddle_Enum<"Grouping", "what groups divide", [
   I32EnumAttrCase<"AlongM", 0, "along_m">, I32EnumAttrCase<"AlongK", 1, "along_k">,
   I32EnumAttrCase<"Masked", 2, "masked">]>;
+def Heddle_Gate : Heddle_Enum<"Gate", "what becomes of gating scores", [
+  I32EnumAttrCase<"Softmax", 0, "softmax">, I32EnumAttrCase<"Sigmoid", 1, "sigmoid">]>;
 def Heddle_GeluForm : Heddle_Enum<"GeluForm", "the formula of GELU", [
   I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 #endif

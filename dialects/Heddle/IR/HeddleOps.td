@@ -8,6 +8,7 @@
 #define HEDDLE_HEDDLE_OPS_TD
 include "KernelOps.td"
 include "GemmOps.td"
+include "MoeOps.td"
 include "ElementwiseOps.td"
 include "CollectiveOps.td"
 #endif

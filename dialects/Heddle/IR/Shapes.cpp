@@ -41,6 +41,8 @@ private:
   }
   LogicalResult unifyGemm(GemmOp gemm);
   LogicalResult unifyScales(GemmOp gemm);
+  LogicalResult unifyRoute(RouteOp route);
+  LogicalResult unifyDispatch(DispatchOp dispatch);
   LogicalResult unifyParts(Value whole, Value part, Location loc);
   LogicalResult unifyOp(Operation &op);
   LogicalResult unifyNames();
@@ -149,6 +151,17 @@ LogicalResult ShapeInference::unifyScales(GemmOp gemm) {
                gemm.getScale(false).kDim, loc);
 }
 
+/// Tokens, experts, and the chosen ones.
+LogicalResult ShapeInference::unifyRoute(RouteOp route) {
+  Value scores = route.getScores(), ids = route.getIds(), weights = route.getWeights();
+  Location loc = route.getLoc();
+  if (route.getBias() && failed(unify(scores, 1, route.getBias(), 0, loc)))
+    return failure();
+  return success(succeeded(unify(scores, 0, ids, 0, loc)) &&
+                 succeeded(unify(scores, 0, weights, 0, loc)) &&
+                 succeeded(unify(ids, 1, weights, 1, loc)));
+}
+
 /// `whole` has the number of ranks in front of the dimensions of `part` (null: no part).
 LogicalResult ShapeInference::unifyParts(Value whole, Value part, Location loc) {
   unsigned first = values[whole].front();
@@ -167,9 +180,32 @@ LogicalResult ShapeInference::unifyParts(Value whole, Value part, Location loc) 
   return success();
 }
 
+/// Tokens, their ids and weights, each with the parts that they become.
+LogicalResult ShapeInference::unifyDispatch(DispatchOp dispatch) {
+  Value x = dispatch.getX(), ids = dispatch.getIds(), weights = dispatch.getWeights();
+  Location loc = dispatch.getLoc();
+  if (failed(unify(x, 0, ids, 0, loc)) || failed(unify(x, 0, weights, 0, loc)))
+    return failure();
+  return success(succeeded(unifyParts(dispatch.getRows(), x, loc)) &&
+                 succeeded(unifyParts(dispatch.getRowIds(), ids, loc)) &&
+                 succeeded(unifyParts(dispatch.getRowWeights(), weights, loc)));
+}
+
 LogicalResult ShapeInference::unifyOp(Operation &op) {
   for (Value result : op.getResults())
     addValue(result);
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return unifyDispatch(dispatch);
+  if (auto lists = dyn_cast<ExpertListsOp>(op)) {
+    Value ids = lists.getIds(), list = lists.getList();
+    return success(succeeded(unifyParts(ids, Value(), op.getLoc())) &&
+                   succeeded(unifyParts(list, Value(), op.getLoc())) &&
+                   succeeded(unify(ids, 1, list, 1, op.getLoc())) &&
+                   succeeded(unify(ids, 2, list, 2, op.getLoc())));
+  }
+  if (auto combine = dyn_cast<CombineOp>(op))
+    return success(succeeded(unifyParts(combine.getRows(), combine.getResult(), op.getLoc())) &&
+                   succeeded(unify(combine.getResult(), 0, combine.getIds(), 0, op.getLoc())));
   if (auto gather = dyn_cast<AllGatherOp>(op))
     return unifyParts(gather.getResult(), gather.getInput(), op.getLoc());
   if (auto scatter = dyn_cast<ReduceScatterOp>(op))
@@ -178,6 +214,8 @@ LogicalResult ShapeInference::unifyOp(Operation &op) {
     return failure();
   if (auto gemm = dyn_cast<GemmOp>(op))
     return unifyGemm(gemm);
+  if (auto route = dyn_cast<RouteOp>(op))
+    return unifyRoute(route);
   if (isa<SplatOp>(op))
     return success();
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
@@ -259,6 +297,22 @@ void ShapeInference::nameAfterGemm() {
            isA ? "M_blocks" : "N_blocks");
     name(values[gemm.getScaleA()][gemm.getScale(true).kDim], "K_blocks");
   });
+  kernel.walk([&](RouteOp route) {
+    name(values[route.getScores()][0], "T");
+    name(values[route.getScores()][1], "E");
+    name(values[route.getIds()][1], "top");
+  });
+  auto nameTokens = [&](Value rows, Value ids) {
+    name(values[rows][0], "T");
+    name(values[rows][1], "H");
+    name(values[ids][1], "top");
+  };
+  kernel.walk([&](ExpertListsOp lists) {
+    name(values[lists.getIds()][1], "T");
+    name(values[lists.getIds()][2], "top");
+  });
+  kernel.walk([&](DispatchOp dispatch) { nameTokens(dispatch.getX(), dispatch.getIds()); });
+  kernel.walk([&](CombineOp combine) { nameTokens(combine.getResult(), combine.getIds()); });
   for (BlockArgument arg : kernel.getArguments())
     for (auto [i, id] : llvm::enumerate(values[arg]))
       name(id, kernel.getArgName(arg.getArgNumber()) + "_" + std::to_string(i));

@@ -487,6 +487,7 @@ def Warp_PackOp : Warp_Op<"pack", []> {
   let hasVerifier = 1;
 }
 
+include "MoeOps.td"
 include "PeerOps.td"
 
 #endif

@@ -8,7 +8,7 @@
 // In:  a kernel of roles.
 // Out: every smem, cluster and tmem pipe has offset, barriers, producers and consumers; the
 //      kernel has shared_bytes and, with tensor memory, tmem_columns and tmem_address; with
-//      pipes between ranks abort_word, which a failed wait sets.
+//      pipes between ranks abort_word, which a failed wait sets, with warp.list_experts scratch.
 // Not: reuse of memory between pipes that are never live together.
 //
 // Shared memory:  0     full barriers, then empty barriers, 8 bytes each, pipe by pipe;
@@ -65,6 +65,12 @@ LogicalResult AllocatePass::placeBarriers() {
   if (!getPeerPipes(kernel).empty()) {
     kernel->setAttr("abort_word", Builder(kernel.getContext()).getI64IntegerAttr(next));
     next += 4;
+  }
+  bool lists = kernel->walk([](ListExpertsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (lists) {
+    constexpr int64_t mostWarps = 32, counts = 2; // a word each
+    kernel->setAttr("scratch", Builder(kernel.getContext()).getI64IntegerAttr(next));
+    next += 4 * counts * mostWarps;
   }
   if (next > barrierBytes)
     return kernel.emitOpError("expected at most ")

@@ -199,7 +199,8 @@ bool isSingleThreaded(Operation *process, const Target &target) {
   return !process
               ->walk([&](Operation *op) {
                 bool collective = isa<MapOp, StoreOp, PackOp, PromoteOp, CombineOp, SpreadZeroOp, SpreadAddOp,
-                                      SpreadStoreOp, PacketSendOp, PacketReceiveOp, PacketAddOp>(op);
+                                      SpreadStoreOp, PacketSendOp, PacketReceiveOp, PacketAddOp, RouteOp,
+                                      ListExpertsOp>(op);
                 if (auto copy = dyn_cast<CopyOp>(op))
                   collective = copy.getEngine() != Engine::Bulk;
                 if (auto transfer = dyn_cast<TransferOp>(op))

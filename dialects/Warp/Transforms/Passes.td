@@ -70,7 +70,8 @@ def AllocatePass : Warp_Pass<"warp-allocate"> {
     Shared memory starts with 1024 bytes of barriers; the slots of each `smem` pipe
     follow at multiples of 1024. Pipes get `offset`, `barriers`, `producers` and
     `consumers`, the kernel `shared_bytes` and, with tensor memory, `tmem_columns` and
-    `tmem_address` (the byte offset of the word that holds its address).
+    `tmem_address` (the byte offset of the word that holds its address); with
+    `warp.list_experts` `scratch`, where its counts start.
   }];
 }
 

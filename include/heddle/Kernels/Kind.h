@@ -54,7 +54,7 @@ llvm::LogicalResult checkForm(spec::KernelOp kernel, const BuildOptions &options
                               llvm::ArrayRef<llvm::StringRef> names);
 
 // The kinds. Each is defined in its folder of lib/Kernels.
-extern const KernelKind collectiveKind, gemmKind;
+extern const KernelKind collectiveKind, combineKind, dispatchKind, expertListsKind, gemmKind, routeKind;
 
 } // namespace heddle::kernels
 

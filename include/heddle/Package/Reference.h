@@ -39,6 +39,10 @@ struct ArgBuffer {
   std::span<const int64_t> strides; ///< elements, same order; empty: row-major contiguous
 };
 
+/// Whether a value of a reference is that of an element that may hold anything. It is a NaN of
+/// its own, which no arithmetic makes.
+bool isAnything(double value);
+
 /// One output of a kernel, bound to arguments. Immutable: any number of threads may use it while
 /// the arguments stay unchanged. Movable.
 class Reference {

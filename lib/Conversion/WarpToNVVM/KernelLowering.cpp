@@ -277,6 +277,9 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
       .Case<CombineOp>([&](auto o) { return lowerCombine(o); })
       .Case<PackOp>([&](auto o) { return lowerPack(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<RouteOp>([&](auto o) { return lowerRoute(o); })
+      .Case<HasExpertOp>([&](auto o) { return lowerHasExpert(o); })
+      .Case<ListExpertsOp>([&](auto o) { return lowerListExperts(o); })
       .Case<RankOp>([&](RankOp o) { return mapping.map(o.getResult(), comm.rank), success(); })
       .Case<WorldOp>([&](WorldOp o) { return mapping.map(o.getResult(), comm.world), success(); })
       .Case<ChannelOp>([&](ChannelOp o) {

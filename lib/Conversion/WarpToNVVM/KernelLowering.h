@@ -198,6 +198,8 @@ private:
   void attachManifest();
   bool isUsedByPointer(mlir::Value arg);
   mlir::ArrayAttr gridExpr();
+  /// From the schedule, or the attribute of kernels that have none.
+  int64_t ctasPerSM();
   // KernelLowering.cpp
   void prologue();
   void clusterPlace();
@@ -294,6 +296,11 @@ private:
   mlir::LogicalResult lowerStore(warp::StoreOp op);
   mlir::LogicalResult lowerPack(warp::PackOp op);
   mlir::LogicalResult lowerRead(warp::ReadOp op);
+  // Route.cpp
+  mlir::LogicalResult lowerRoute(warp::RouteOp op);
+  mlir::LogicalResult lowerHasExpert(warp::HasExpertOp op);
+  // Experts.cpp
+  mlir::LogicalResult lowerListExperts(warp::ListExpertsOp op);
   void packMatrices(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,
                     mlir::Value col);
   void packElements(warp::PackOp op, llvm::ArrayRef<FragmentElement> piece, mlir::Value row,

@@ -146,6 +146,13 @@ MemoryArg &KernelLowering::memory(Value v) {
 // The function
 //===----------------------------------------------------------------------===//
 
+int64_t KernelLowering::ctasPerSM() {
+  if (kernel.getSchedule())
+    return kernel.getSchedule()->getCtasPerSm();
+  auto given = kernel->getAttrOfType<IntegerAttr>("ctas_per_sm");
+  return given ? given.getInt() : 1;
+}
+
 LogicalResult KernelLowering::createFunction() {
   MLIRContext *c = e.getContext();
   auto mapType = LLVM::LLVMPointerType::get(c), globalType = LLVM::LLVMPointerType::get(c, 1);
@@ -193,7 +200,7 @@ LogicalResult KernelLowering::createFunction() {
   int64_t warps = kernel->getAttrOfType<IntegerAttr>("num_warps").getInt();
   func->setAttr("nvvm.reqntid", e.getDenseI32ArrayAttr({static_cast<int32_t>(32 * warps)}));
   // ptxas honours setmaxnreg only with a bound on resident blocks.
-  int64_t ctas = kernel.getSchedule() ? kernel.getSchedule()->getCtasPerSm() : 1;
+  int64_t ctas = ctasPerSM();
   func->setAttr("nvvm.minctasm", e.getI32IntegerAttr(ctas));
   if (cluster.size() > 1)
     func->setAttr("nvvm.cluster_dim", e.getDenseI32ArrayAttr({static_cast<int32_t>(cluster.size()), 1, 1}));
@@ -324,7 +331,7 @@ ArrayAttr KernelLowering::gridExpr() {
     if (op.getSplits() > 1)
       items = binaryExpr(e, items, constantExpr(e, op.getSplits()), "mul");
   });
-  int64_t ctas = kernel.getSchedule() ? kernel.getSchedule()->getCtasPerSm() : 1;
+  int64_t ctas = ctasPerSM();
   ArrayAttr slots = e.getArrayAttr({e.getStringAttr("sm_count")});
   if (int64_t most = kernel.getSchedule() ? kernel.getSchedule()->getSms() : 0)
     slots = binaryExpr(e, slots, constantExpr(e, most), "min");
@@ -350,9 +357,13 @@ static bool isWritten(Value arg) {
     auto sum = dyn_cast<SpreadStoreOp>(user);
     auto pipe = dyn_cast<PeerPipeOp>(user);
     auto groups = dyn_cast<GroupsOp>(user);
+    auto route = dyn_cast<RouteOp>(user);
+    auto lists = dyn_cast<ListExpertsOp>(user);
     return isa<StoreOp>(user) || (copy && !copy.isLoad()) || (transfer && transfer.getTarget() == arg) ||
            (sum && sum.getTarget() == arg) || (pipe && pipe.getFlow() == Flow::Push) ||
-           (groups && groups.getStatus() == arg);
+           (groups && groups.getStatus() == arg) ||
+           (route && (route.getIds() == arg || route.getWeights() == arg)) ||
+           (lists && lists.getIds() != arg);
   });
 }
 

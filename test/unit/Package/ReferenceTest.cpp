@@ -59,9 +59,9 @@ struct Tensor {
   ArgBuffer buffer() const { return {bytes.data(), dtype, shape, strides}; }
 };
 
-/// Opens a package with one kernel made of these arguments and nodes, whose last argument is the
-/// output and whose last node its value.
-PackageFile openKernel(std::vector<std::unique_ptr<ArgT>> args,
+/// A package with one kernel made of these arguments and nodes, whose last argument is the output
+/// and whose last node its value.
+PackageT kernelPackage(std::vector<std::unique_ptr<ArgT>> args,
                        std::vector<std::unique_ptr<RefNodeT>> nodes) {
   PackageT package = samplePackage();
   KernelT &kernel = *package.kernels[0];
@@ -71,7 +71,13 @@ PackageFile openKernel(std::vector<std::unique_ptr<ArgT>> args,
   kernel.variants.clear();
   kernel.outputs[0]->arg = static_cast<uint32_t>(kernel.args.size() - 1);
   kernel.outputs[0]->node = static_cast<uint32_t>(kernel.nodes.size() - 1);
-  Expected<PackageFile> file = PackageFile::fromBytes(packUnchecked(package));
+  return package;
+}
+
+PackageFile openKernel(std::vector<std::unique_ptr<ArgT>> args,
+                       std::vector<std::unique_ptr<RefNodeT>> nodes) {
+  Expected<PackageFile> file =
+      PackageFile::fromBytes(packUnchecked(kernelPackage(std::move(args), std::move(nodes))));
   EXPECT_TRUE(file) << file.error().message;
   return std::move(*file);
 }
@@ -491,6 +497,64 @@ TEST(ReferenceTest, WhatIsGatheredFromOutsideIsNaN) {
       if (inside)
         EXPECT_EQ(reference.at(point), double(100 * j + 10 * (i - 1) + 1));
     }
+}
+
+TEST(ReferenceTest, KnowsElementsThatMayHoldAnything) {
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {4, 3}, true)),
+      listOf(indexNode(1), constantNode(1), refNode(RefOp::cmp_lt, {0, 1}), refLoad(0, {0, 1}),
+             refNode(RefOp::anything), refNode(RefOp::select, {2, 3, 4})));
+  Ranks ranks({4, 3});
+  Reference reference = ranks.bind(file, 2);
+  std::vector<double> box(12);
+  const int64_t origin[] = {0, 0}, extent[] = {4, 3};
+  ASSERT_TRUE(reference.evaluateBox(origin, extent, box));
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t j = 0; j < 3; ++j) {
+      const double value = box[size_t(i * 3 + j)];
+      EXPECT_EQ(isAnything(value), j >= 1) << i << " " << j;
+      if (j < 1)
+        EXPECT_EQ(value, double(200 + 10 * i));
+    }
+  EXPECT_FALSE(isAnything(std::numeric_limits<double>::quiet_NaN()));
+}
+
+std::unique_ptr<RefNodeT> routeNode(uint32_t top, uint32_t groups, uint32_t keep, int32_t bias = -1) {
+  auto node = refNode(RefOp::route_id);
+  node->index_map = {0, 1};
+  node->route = std::make_unique<RefRouteT>();
+  node->route->top = top, node->route->groups = groups, node->route->keep = keep;
+  node->route->bias = bias, node->route->scale = 1;
+  return node;
+}
+
+TEST(ReferenceTest, RoutesRows) {
+  PackageFile file = openKernel(
+      listOf(tensorArg("x", DType::f32, {4, 3}), tensorArg("y", DType::f32, {4, 2}, true)),
+      listOf(routeNode(2, 1, 1)));
+  Ranks ranks({4, 2});
+  Reference reference = ranks.bind(file, 0);
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t j = 0; j < 2; ++j) {
+      const int64_t point[] = {i, j};
+      EXPECT_EQ(reference.at(point), double(2 - j)); // columns grow
+    }
+}
+
+TEST(ReferenceTest, RefusesRulesOfRoutingThatDoNotFit) {
+  auto open = [](std::unique_ptr<RefNodeT> node) {
+    auto kernel = listOf(std::move(node));
+    Expected<PackageFile> file = PackageFile::fromBytes(packUnchecked(kernelPackage(
+        listOf(tensorArg("x", DType::f32, {4, 6}), tensorArg("y", DType::f32, {4, 2}, true)),
+        std::move(kernel))));
+    return file ? std::string() : file.error().message;
+  };
+  EXPECT_EQ(open(routeNode(2, 3, 1)), "");
+  EXPECT_THAT(open(routeNode(7, 1, 1)), HasSubstr("to fit 6 experts"));
+  EXPECT_THAT(open(routeNode(2, 4, 1)), HasSubstr("to fit 6 experts"));
+  EXPECT_THAT(open(routeNode(2, 6, 3)), HasSubstr("to fit 6 experts"));
+  EXPECT_THAT(open(routeNode(2, 3, 4)), HasSubstr("to fit 6 experts"));
+  EXPECT_THAT(open(routeNode(2, 1, 1, 5)), HasSubstr("expected a bias of f32 for each of 6 experts"));
 }
 
 TEST(ReferenceTest, ExpectsTheArgumentsOfEachRank) {
