@@ -11,6 +11,10 @@
 
 namespace heddle::rt {
 
+/// ProcessComm.cpp: this process is one rank of those that its options or its environment name.
+Status createProcessComm(const std::shared_ptr<Device> &device, const heddle_comm_options *options,
+                         std::unique_ptr<Communicator> &comm);
+
 /// Far above what shares a host; bounds the work that a wrong number can cause.
 inline constexpr size_t maxRanks = 1024;
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm.h"
+#include "Environment.h"
+#include "Transport.h"
 #include "core/Handles.h"
 #include <cstdio>
 
@@ -53,6 +55,43 @@ heddle_status heddle_comm_create_local(const heddle_device *devices, size_t coun
   });
 }
 
+heddle_status heddle_comm_create(heddle_device device, const heddle_comm_options *options,
+                                 heddle_comm *comm) {
+  return guarded([&]() -> Status {
+    if (!device || !comm)
+      return nullError(device ? "a place for the communicator" : "a device");
+    std::unique_ptr<Communicator> made;
+    if (Status status = createProcessComm(device->device, options, made); !status)
+      return status;
+    *comm = new heddle_comm_object{std::move(made)};
+    return {};
+  });
+}
+
+const char *heddle_transport_name(size_t index) {
+  return index < transports().size() ? transports()[index]->name().data() : nullptr;
+}
+
+const char *heddle_transport_description(size_t index) {
+  return index < transports().size() ? transports()[index]->description().data() : nullptr;
+}
+
+heddle_status heddle_transport_reaches(const char *transport, heddle_device from,
+                                       heddle_device to) {
+  return guarded([&]() -> Status {
+    if (!transport || !from || !to)
+      return nullError(transport ? "two devices" : "the name of a transport");
+    std::vector<const Transport *> selected;
+    if (Status status = selectTransports(transport, selected); !status)
+      return status;
+    Status last;
+    for (const Transport *candidate : selected)
+      if (last = candidate->reaches(*from->device, *to->device); last)
+        break;
+    return last;
+  });
+}
+
 void heddle_comm_destroy(heddle_comm comm) { delete comm; }
 
 heddle_status heddle_comm_properties(heddle_comm comm, heddle_comm_info *info) {
@@ -89,6 +128,25 @@ heddle_status heddle_comm_peer(heddle_comm comm, const void *pointer, int32_t ra
       return Status::error(HEDDLE_INVALID_ARGUMENT,
                            text("expected a rank of at least 0, got ", rank));
     return c.peer(pointer, unsigned(rank), *there);
+  });
+}
+
+heddle_status heddle_comm_barrier(heddle_comm comm) {
+  return withComm(comm, [](Communicator &c) { return c.barrier(); });
+}
+
+heddle_status heddle_comm_find_rank(const heddle_comm_options *options, int32_t *rank,
+                                    int32_t *world) {
+  return guarded([&]() -> Status {
+    if (!rank || !world)
+      return nullError("places for the rank and the number of ranks");
+    Membership membership;
+    if (Status status = findMembership(options ? *options : heddle_comm_options{}, membership);
+        !status)
+      return status;
+    *rank = int32_t(membership.rank);
+    *world = int32_t(membership.world);
+    return {};
   });
 }
 

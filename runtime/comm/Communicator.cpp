@@ -137,6 +137,14 @@ Status Communicator::free(void *pointer) {
   return parts.ledger->enter(rank(), call);
 }
 
+Status Communicator::barrier() {
+  CollectiveCall call;
+  call.kind = CollectiveCall::Barrier;
+  if (Status status = enter(call); !status)
+    return status;
+  return parts.ledger->wait(rank(), parts.settings.timeoutMs);
+}
+
 Status Communicator::checkSymmetric(uint64_t address, uint64_t bytes) const {
   const uint64_t base = heapBase(rank()), first = base + parts.settings.signalBytes,
                  end = base + parts.settings.heapBytes;

@@ -64,6 +64,8 @@ public:
   /// Collective: the same sizes in the same order on all ranks.
   Status alloc(uint64_t bytes, void *&pointer);
   Status free(void *pointer);
+  /// Waits for the hosts of all ranks.
+  Status barrier();
   /// Where the symmetric memory at `pointer` lies on another rank.
   Status peer(const void *pointer, unsigned rank, void *&there) const;
   /// Whether [address, address + bytes) lies in what this rank allocates from.
@@ -75,6 +77,9 @@ public:
   Status signals(const LoadedVariant &variant, uint64_t bytes, uint64_t &offset);
   /// Notes a launch and compares it with the other ranks'.
   Status enter(const CollectiveCall &call);
+
+  /// Keeps something for as long as the communicator lives.
+  void keep(std::shared_ptr<void> what) { kept = std::move(what); }
 
   /// What failed so far, on this rank or another.
   Status check();
@@ -94,7 +99,8 @@ private:
   };
 
   CommParts parts;
-  mutable std::mutex mutex; ///< over what follows
+  std::shared_ptr<void> kept; ///< gone before the parts
+  mutable std::mutex mutex;   ///< over what follows
   HeapAllocator places;
   std::map<std::string, unsigned> kernelNumbers; ///< by entry name
   std::vector<KernelNote> kernels;

@@ -8,8 +8,10 @@
 #include "Ledger.h"
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 
 namespace heddle::rt {
 
@@ -93,6 +95,8 @@ std::string CollectiveCall::text() const {
     return rt::text("an allocation of ", bytes, " bytes");
   if (kind == Free)
     return rt::text("a free of the memory at ", bytes, " in the heap");
+  if (kind == Barrier)
+    return "a barrier";
   std::string out = rt::text("a launch of ", std::string_view(name), " (variant ", variant);
   for (uint32_t i = 0; i < sizeCount; ++i)
     out += rt::text(i ? ", " : ", sizes ", sizes[i]);
@@ -151,6 +155,25 @@ Status Ledger::enter(unsigned rank, const CollectiveCall &call) {
     return {};
   abort(rank, difference);
   return Status::error(HEDDLE_COMM_MISMATCH, std::move(difference));
+}
+
+Status Ledger::wait(unsigned rank, uint32_t timeoutMs) const {
+  const uint64_t mine = calls(rank);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeoutMs);
+  for (unsigned r = 0; r < world();) {
+    if (aborted())
+      return Status::error(HEDDLE_COMM_FAILED, text("the communicator was given up: ", reason()));
+    if (calls(r) >= mine) {
+      ++r;
+      continue;
+    }
+    if (std::chrono::steady_clock::now() > deadline)
+      return Status::error(HEDDLE_COMM_FAILED,
+                           text("rank ", r, " did not come within ", timeoutMs, " ms: it has made ",
+                                calls(r), " collective calls, this rank ", mine));
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return {};
 }
 
 uint64_t Ledger::calls(unsigned rank) const {

@@ -31,7 +31,7 @@ namespace heddle::rt {
 
 /// One collective call, for comparison and for messages.
 struct CollectiveCall {
-  enum Kind : uint32_t { Alloc, Free, Launch };
+  enum Kind : uint32_t { Alloc, Free, Launch, Barrier };
   uint32_t kind = Alloc;
   uint32_t variant = 0;   ///< launch: number of the form
   uint64_t bytes = 0;     ///< alloc: size; free: offset in the heap
@@ -82,6 +82,8 @@ public:
   /// Notes the next call of `rank` and compares it with what the others called as that number. On a
   /// difference the communicator is aborted and the error says who called what.
   Status enter(unsigned rank, const CollectiveCall &call);
+  /// Waits until every rank has made the call that `rank` made last, or one rank gave up.
+  Status wait(unsigned rank, uint32_t timeoutMs) const;
   /// How many calls a rank has made.
   uint64_t calls(unsigned rank) const;
 

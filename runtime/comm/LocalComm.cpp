@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm.h"
+#include "Transport.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -14,23 +15,63 @@ namespace heddle::rt {
 namespace {
 
 /// Every device must reach the memory of every other one.
-Status checkAccess(std::span<const std::shared_ptr<Device>> devices) {
+Status checkAccess(const Transport &transport, std::span<const std::shared_ptr<Device>> devices) {
   for (size_t a = 0; a < devices.size(); ++a)
-    for (size_t b = 0; b < devices.size(); ++b) {
-      if (a == b)
-        continue;
-      const bool same = devices[a]->isSame(*devices[b]);
-      if (same && devices[a]->info().emulated)
-        return Status::error(HEDDLE_INVALID_ARGUMENT,
-                             text("ranks ", a, " and ", b,
-                                  ": expected an emulated device for each rank, got one for both"));
-      if (same)
-        continue;
-      if (Status status = devices[a]->canAddress(*devices[b]); !status)
-        return std::move(status).within(
-            text("ranks ", a, " and ", b, " cannot exchange data through device memory"));
-    }
+    for (size_t b = 0; b < devices.size(); ++b)
+      if (Status status = a == b ? Status() : transport.reaches(*devices[a], *devices[b]); !status)
+        return std::move(status).within(text("ranks ", a, " and ", b));
   return {};
+}
+
+Status checkDevices(std::span<const std::shared_ptr<Device>> devices) {
+  for (size_t a = 0; a < devices.size(); ++a)
+    for (size_t b = 0; b < a; ++b)
+      if (devices[a]->info().emulated && devices[a]->isSame(*devices[b]))
+        return Status::error(HEDDLE_INVALID_ARGUMENT,
+                             text("ranks ", b, " and ", a,
+                                  ": expected an emulated device for each rank, got one for both"));
+  return {};
+}
+
+/// heaps[v][r] is the heap of rank r as rank v addresses it.
+using Heaps = std::vector<std::vector<std::shared_ptr<SharedMemory>>>;
+
+Status makeHeaps(const Transport &transport, std::span<const std::shared_ptr<Device>> devices,
+                 uint64_t bytes, Heaps &heaps) {
+  if (Status status = checkAccess(transport, devices); !status)
+    return status;
+  std::vector<Device *> users;
+  for (const auto &device : devices)
+    users.push_back(device.get());
+  heaps.assign(devices.size(), {});
+  for (size_t r = 0; r < devices.size(); ++r) {
+    std::shared_ptr<Heap> heap;
+    if (Status status = transport.create(devices[r], users, bytes, false, heap); !status)
+      return std::move(status).within(text("symmetric heap of rank ", r));
+    for (size_t v = 0; v < devices.size(); ++v)
+      if (Status status = heap->view(devices[v], heaps[v].emplace_back()); !status)
+        return std::move(status).within(text("symmetric heap of rank ", r, " on rank ", v));
+  }
+  return {};
+}
+
+/// With the first transport that works for all; the reasons of those that do not.
+Status chooseHeaps(std::span<const Transport *const> candidates,
+                   std::span<const std::shared_ptr<Device>> devices, uint64_t bytes, Heaps &heaps,
+                   std::string &transport) {
+  std::string reasons;
+  for (const Transport *candidate : candidates) {
+    Status status = makeHeaps(*candidate, devices, bytes, heaps);
+    if (status) {
+      transport = text(candidate->name(), ", all ranks in one process",
+                       reasons.empty() ? "" : " (not ", reasons, reasons.empty() ? "" : ")");
+      return {};
+    }
+    if (candidates.size() == 1 || status.code() == HEDDLE_OUT_OF_MEMORY)
+      return status;
+    reasons += text(reasons.empty() ? "" : "; ", candidate->name(), ": ", status.message());
+  }
+  return Status::error(HEDDLE_UNAVAILABLE, text("the ranks cannot exchange data: ", reasons));
 }
 
 Status makeLedger(unsigned world, uint64_t signalBytes, std::shared_ptr<Ledger> &ledger) {
@@ -57,29 +98,27 @@ Status createLocalComm(std::span<const std::shared_ptr<Device>> devices,
   if (Status status = CommSettings::of(options, devices[0]->info().emulated, parts.settings);
       !status)
     return status;
-  if (Status status = checkAccess(devices); !status)
+  std::vector<const Transport *> candidates;
+  if (Status status =
+          selectTransports(options && options->transport ? options->transport : "", candidates);
+      !status)
+    return status;
+  if (Status status = checkDevices(devices); !status)
     return status;
   const unsigned world = unsigned(devices.size());
   if (Status status = makeLedger(world, parts.settings.signalBytes, parts.ledger); !status)
     return status;
-
-  std::vector<Device *> users;
-  for (const auto &device : devices)
-    users.push_back(device.get());
-  for (unsigned rank = 0; rank < world; ++rank) {
-    std::unique_ptr<SharedMemory> heap;
-    if (Status status = devices[rank]->allocShared(parts.settings.heapBytes, users, false, heap);
-        !status)
-      return std::move(status).within(text("symmetric heap of rank ", rank));
-    parts.heaps.push_back(std::move(heap));
-  }
-  parts.transport = devices[0]->info().emulated ? "emulated peer memory, one process"
-                                                : "nvlink: peer memory, one process";
+  Heaps heaps;
+  if (Status status =
+          chooseHeaps(candidates, devices, parts.settings.heapBytes, heaps, parts.transport);
+      !status)
+    return status;
   std::vector<std::unique_ptr<Communicator>> made(world);
   for (unsigned rank = 0; rank < world; ++rank) {
     CommParts own = parts;
     own.rank = rank;
     own.device = devices[rank];
+    own.heaps = heaps[rank];
     own.ranksOnDevice = 0;
     for (const auto &other : devices)
       own.ranksOnDevice += own.device->isSame(*other);

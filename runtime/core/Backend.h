@@ -140,11 +140,21 @@ public:
   virtual ~Event() = default;
 };
 
-/// Device memory that kernels of other devices address too. Destroying it frees or unmaps it.
+/// Memory on its way to another process.
+struct HeapTicket {
+  static constexpr unsigned bytesMax = 64;
+  uint32_t kind = 0; ///< how its maker made it
+  int fd = -1;       ///< travels along, as a copy; -1: none
+  std::array<std::byte, bytesMax> data{};
+};
+
+/// Memory that kernels of several devices address. Destroying it frees or unmaps it.
 class SharedMemory {
 public:
   virtual ~SharedMemory() = default;
   virtual uint64_t address() const = 0;
+  /// For other processes; the ticket's descriptor is the caller's. Only where it was asked for.
+  virtual Status exportTo(HeapTicket &ticket);
 };
 
 class Device {
@@ -153,6 +163,8 @@ public:
   virtual const DeviceInfo &info() const = 0;
   /// Whether both objects stand for one device.
   virtual bool isSame(const Device &other) const { return this == &other; }
+  /// The same in every process for the same device, and for no other.
+  virtual std::string identity() const;
 
   /// bytes > 0. Out of memory is reported by the core, with memoryInfo.
   virtual Status alloc(uint64_t bytes, void *&pointer) = 0;
@@ -176,6 +188,9 @@ public:
   /// this returns. `exportable`: other processes may map it too.
   virtual Status allocShared(uint64_t bytes, std::span<Device *const> users, bool exportable,
                              std::unique_ptr<SharedMemory> &memory);
+  /// Memory that another process exported, for kernels here. The ticket stays the caller's.
+  virtual Status openShared(const HeapTicket &ticket, uint64_t bytes,
+                            std::unique_ptr<SharedMemory> &memory);
   /// Lets kernels here read and write host memory while the host does; page-aligned. The host keeps
   /// the memory until it is unmapped.
   virtual Status mapHost(void *host, uint64_t bytes, uint64_t &address);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Registry.h"
+#include <unistd.h>
 
 namespace heddle::rt {
 
@@ -18,6 +19,13 @@ Status Device::allocShared(uint64_t, std::span<Device *const>, bool,
                            std::unique_ptr<SharedMemory> &) {
   return noCommunicator(*this);
 }
+Status Device::openShared(const HeapTicket &, uint64_t, std::unique_ptr<SharedMemory> &) {
+  return noCommunicator(*this);
+}
+Status SharedMemory::exportTo(HeapTicket &) {
+  return Status::error(HEDDLE_UNAVAILABLE, "the memory cannot be shared with other processes");
+}
+std::string Device::identity() const { return text(info().name, " of process ", ::getpid()); }
 Status Device::mapHost(void *, uint64_t, uint64_t &) { return noCommunicator(*this); }
 Status Device::unmapHost(void *) { return noCommunicator(*this); }
 

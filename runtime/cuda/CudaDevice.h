@@ -52,6 +52,9 @@ public:
   Status canAddress(rt::Device &peer) override;
   Status allocShared(uint64_t bytes, std::span<rt::Device *const> users, bool exportable,
                      std::unique_ptr<SharedMemory> &memory) override;
+  std::string identity() const override;
+  Status openShared(const HeapTicket &ticket, uint64_t bytes,
+                    std::unique_ptr<SharedMemory> &memory) override;
   Status mapHost(void *host, uint64_t bytes, uint64_t &address) override;
   Status unmapHost(void *host) override;
   Status createStream(rt::Stream &stream) override;
@@ -69,6 +72,8 @@ public:
   Status launch(Entry &entry, const LaunchDesc &launch, rt::Stream stream) override;
 
 private:
+  Status clear(Pointer start, size_t bytes);
+  Status allocIpc(uint64_t bytes, std::unique_ptr<SharedMemory> &memory);
   CudaDevice(const Driver &driver, DeviceInfo info) : driver(driver), deviceInfo(std::move(info)) {}
 
   const Driver &driver;

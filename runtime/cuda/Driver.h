@@ -28,7 +28,8 @@ struct Driver {
   /// Whether the driver has all of virtual memory management.
   bool hasVirtualMemory() const {
     return memGetAllocationGranularity && memCreate && memRelease && memAddressReserve &&
-           memAddressFree && memMap && memUnmap && memSetAccess;
+           memAddressFree && memMap && memUnmap && memSetAccess && memExportToShareableHandle &&
+           memImportFromShareableHandle;
   }
 
   /// Opens and initialises the driver. The error tells why there is none; the same

@@ -51,6 +51,13 @@ HEDDLE_DRIVER_OPTIONAL(memMap, "cuMemMap", Pointer pointer, size_t bytes, size_t
 HEDDLE_DRIVER_OPTIONAL(memUnmap, "cuMemUnmap", Pointer pointer, size_t bytes)
 HEDDLE_DRIVER_OPTIONAL(memSetAccess, "cuMemSetAccess", Pointer pointer, size_t bytes, const AccessDescription *access, size_t count)
 
+HEDDLE_DRIVER_OPTIONAL(memExportToShareableHandle, "cuMemExportToShareableHandle", void *to, AllocationHandle handle, int type, unsigned long long flags)
+HEDDLE_DRIVER_OPTIONAL(memImportFromShareableHandle, "cuMemImportFromShareableHandle", AllocationHandle *handle, void *from, int type)
+HEDDLE_DRIVER_OPTIONAL(ipcGetMemHandle, "cuIpcGetMemHandle", IpcHandle *handle, Pointer pointer)
+HEDDLE_DRIVER_OPTIONAL(ipcOpenMemHandle, "cuIpcOpenMemHandle_v2", Pointer *pointer, IpcHandle handle, unsigned flags)
+HEDDLE_DRIVER_OPTIONAL(ipcCloseMemHandle, "cuIpcCloseMemHandle", Pointer pointer)
+HEDDLE_DRIVER_OPTIONAL(deviceGetUuid, "cuDeviceGetUuid", Uuid *uuid, DeviceId device)
+
 HEDDLE_DRIVER_SYMBOL(streamCreate, "cuStreamCreate", Stream *stream, unsigned flags)
 HEDDLE_DRIVER_SYMBOL(streamDestroy, "cuStreamDestroy_v2", Stream stream)
 HEDDLE_DRIVER_SYMBOL(streamSynchronize, "cuStreamSynchronize", Stream stream)

@@ -50,6 +50,8 @@ enum : Result {
   LaunchOutOfResources = 701,
   LaunchTimeout = 702,
   Assert = 710,
+  HostMemoryAlreadyRegistered = 712,
+  HostMemoryNotRegistered = 713,
   HardwareStackError = 714,
   IllegalInstruction = 715,
   MisalignedAddress = 716,
@@ -135,6 +137,14 @@ struct AccessDescription {
 };
 static_assert(sizeof(AccessDescription) == 12);
 enum : unsigned { HostRegisterPortable = 1, HostRegisterMapped = 2 };
+// Memory of other processes (cuda.h: CUipcMemHandle).
+struct IpcHandle {
+  char reserved[64];
+};
+enum : unsigned { IpcLazyEnablePeerAccess = 1 };
+struct Uuid {
+  char bytes[16];
+};
 
 enum TensorMapType : int {
   MapU8 = 0,

@@ -7,6 +7,7 @@ heddle_packages=(
   clang-22 lld-22 ccache cmake ninja-build
   flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev libcli11-dev libfmt-dev
   libgtest-dev libgmock-dev
+  libssl-dev                                             # SHA-256, linked statically into the runtime
   libzstd-dev zlib1g-dev libxml2-dev                     # LLVM's CMake package asks for them
   gcc g++ libc6-dev make pkg-config binutils             # the embedding examples and their test
   python3 python3-venv                                   # lit, test/gpu/generate and the wheels

@@ -118,6 +118,15 @@ void addOptions(CLI::App &app, Options &o) {
   app.add_option("--ranks-per-device", o.ranksPerDevice,
                  "Put so many ranks on each GPU; left out, as few as the number of GPUs allows")
       ->check(CLI::Range(1, 1024));
+  app.add_flag("--processes", o.processes, "With -n: each rank is a process of its own");
+  app.add_flag("--join", o.join,
+               "Be one rank of several, which torchrun, mpirun or srun started; the environment "
+               "names it (docs/communication.md)");
+  app.add_option("--transport", o.transport,
+                 "How memory reaches other ranks: nvlink, host, or auto, the first that works")
+      ->type_name("NAME");
+  app.add_flag("--topology", o.topology,
+               "Print which devices reach the memory of which by each transport, and stop");
   app.add_option("--timeout", o.timeoutMs,
                  "The longest that a kernel waits for another rank, in milliseconds")
       ->check(CLI::Range(1u, 3600000u))
@@ -139,8 +148,7 @@ void addOptions(CLI::App &app, Options &o) {
       "Distribution of random inputs: normal (0, 1), uniform in [-1, 1], integers -4 to 4",
       {{"normal", Random::Normal}, {"uniform", Random::Uniform}, {"integers", Random::Integers}});
   app.add_option_function<std::string>(
-         "--groups",
-         [&o](const std::string &text) { o.groups = text, o.groupsGiven = true; },
+         "--groups", [&o](const std::string &text) { o.groups = text, o.groupsGiven = true; },
          "Rows of each group of a kernel that has groups: numbers joined by commas, or\n"
          "random (the default), full, skew, one (row in one group), all (in one group), empty,\n"
          "around:<rows>; raw:<numbers> are given to the kernel as they are")
@@ -213,7 +221,7 @@ std::optional<Options> parseOptions(int argc, char **argv, int &exitCode) {
     if (auto empty = findEmptyArgument(argc, argv))
       throw CLI::ParseError(*empty, CLI::ExitCodes::InvalidError);
     app.parse(argc, argv);
-    if (options.package.empty() && !options.listDevices)
+    if (options.package.empty() && !options.listDevices && !options.topology)
       throw CLI::ParseError("expected a package to run; --help shows the options",
                             CLI::ExitCodes::RequiredError);
     addDeviceOptions(options);

@@ -41,6 +41,10 @@ struct Options {
   bool listDevices = false;
   int ranks = 0;          ///< 0: one, with a communicator only where the kernel needs it
   int ranksPerDevice = 0; ///< 0: as few as the devices there are allow
+  bool processes = false; ///< each rank a process
+  bool join = false;      ///< be the rank that the environment names
+  bool topology = false;  ///< print who reaches whom
+  std::string transport;  ///< empty: the first that works
   uint32_t timeoutMs = 0; ///< of one wait for another rank; 0: the runtime's
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::vector<int64_t>> strides; ///< elements

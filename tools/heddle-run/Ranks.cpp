@@ -9,6 +9,9 @@
 #include "heddle/Package/Expr.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -68,6 +71,55 @@ std::string fileOfRank(const std::string &path, size_t rank) {
   return out;
 }
 
+Failure Ranks::join(Options &options) {
+  int32_t rank = 0, world = 0;
+  if (Status status = heddle_comm_find_rank(nullptr, &rank, &world); !status)
+    return failureOf(status);
+  options.ranks = world;
+  own = size_t(rank);
+  isProcess = true;
+  return {};
+}
+
+bool startProcesses(Options &options, Failure &failure) {
+  // A port of this run; the ranks start at once, so nobody else takes it meanwhile.
+  const std::string port = std::to_string(20000 + ::getpid() % 20000);
+  std::vector<pid_t> processes;
+  for (int r = 0; r < options.ranks; ++r) {
+    std::fflush(nullptr);
+    const pid_t process = ::fork();
+    if (process == 0) {
+      ::setenv("RANK", std::to_string(r).c_str(), 1);
+      ::setenv("WORLD_SIZE", std::to_string(options.ranks).c_str(), 1);
+      ::setenv("MASTER_ADDR", "127.0.0.1", 1);
+      ::setenv("HEDDLE_PORT", port.c_str(), 1);
+      options.join = true;
+      return false;
+    }
+    if (process < 0) {
+      failure = {ExitDevice, "cannot start a process for rank " + std::to_string(r)};
+      break; // the others find out that it is missing
+    }
+    processes.push_back(process);
+  }
+  for (size_t r = 0; r < processes.size(); ++r) {
+    int state = 0;
+    ::waitpid(processes[r], &state, 0);
+    if (failure)
+      continue;
+    if (WIFSIGNALED(state))
+      failure = {ExitDevice, "the process of rank " + std::to_string(r) + " was ended by signal " +
+                                 std::to_string(WTERMSIG(state))};
+    else if (WEXITSTATUS(state) != ExitPassed)
+      failure = {WEXITSTATUS(state), ""}; // it has told why
+  }
+  return true;
+}
+
+Failure Ranks::leave() {
+  return isProcess && joined() ? failureOf(sessions[0].rank()->barrier()) : Failure();
+}
+
 Failure Ranks::open(const Options &options) {
   if (options.ranks == 0) {
     sessions.resize(1);
@@ -76,10 +128,12 @@ Failure Ranks::open(const Options &options) {
   std::vector<std::string> names;
   if (Failure failure = deviceNames(options, size_t(options.ranks), names))
     return failure;
+  if (isProcess)
+    names = {names[own]};
   sessions.resize(names.size());
   for (size_t r = 0; r < names.size(); ++r)
     if (Failure failure = sessions[r].open(names[r]))
-      return {failure.exitCode, "rank " + std::to_string(r) + ": " + failure.message};
+      return {failure.exitCode, "rank " + std::to_string(own + r) + ": " + failure.message};
   return {};
 }
 
@@ -90,7 +144,7 @@ Failure Ranks::load(const pkg::PackageFile &package, const Options &options) {
   return {};
 }
 
-Failure Ranks::join(std::span<const Problem> problems, const Options &options) {
+Failure Ranks::makeComms(std::span<const Problem> problems, const Options &options) {
   constexpr uint64_t alignment = 256, spare = 4096;
   heddle_comm_options comm = {};
   comm.heap_bytes = alignment;
@@ -98,8 +152,13 @@ Failure Ranks::join(std::span<const Problem> problems, const Options &options) {
     if (tensor.arg && tensor.arg->symmetric())
       comm.heap_bytes += (tensor.host.size() + alignment - 1) / alignment * alignment;
   comm.signal_bytes =
-      spare + signalBytes(problems[0], sessions[0].device().multiprocessors, sessions.size());
+      spare + signalBytes(problems[0], sessions[0].device().multiprocessors, problems.size());
   comm.timeout_ms = options.timeoutMs;
+  comm.transport = options.transport.c_str();
+  if (isProcess) {
+    auto made = Comm::create(sessions[0].handle(), comm);
+    return made ? sessions[0].join(std::move(*made)) : failureOf(made.status());
+  }
   std::vector<Device> devices;
   for (const Session &session : sessions)
     devices.push_back(session.handle());
@@ -114,20 +173,20 @@ Failure Ranks::join(std::span<const Problem> problems, const Options &options) {
 
 Failure Ranks::upload(std::span<const Problem> problems, const Options &options) {
   if (options.ranks || talks(*problems[0].kernel))
-    if (Failure failure = join(problems, options))
+    if (Failure failure = makeComms(problems, options))
       return failure;
   for (size_t r = 0; r < sessions.size(); ++r)
-    if (Failure failure = sessions[r].upload(problems[r]))
+    if (Failure failure = sessions[r].upload(problems[own + r]))
       return failure;
   return {};
 }
 
 Failure Ranks::run(std::span<const Problem> problems, const Options &options) {
   if (!joined())
-    return sessions[0].run(problems[0], options);
+    return sessions[0].run(problems[own], options);
   Failure first;
   for (size_t r = 0; r < sessions.size() && !first; ++r)
-    first = sessions[r].launch(problems[r], options);
+    first = sessions[r].launch(problems[own + r], options);
   // The ranks that run must not wait for the ones that could not be launched.
   if (first)
     (void)sessions[0].rank()->abort(first.message);
@@ -149,7 +208,7 @@ Failure Ranks::time(std::span<const Problem> problems, const Options &options, T
   std::vector<std::thread> threads;
   for (size_t r = 0; r < sessions.size(); ++r)
     threads.emplace_back([&, r] {
-      failures[r] = sessions[r].timeRank(problems[r], options, times[r], backToBack[r]);
+      failures[r] = sessions[r].timeRank(problems[own + r], options, times[r], backToBack[r]);
       // The others must not wait for a rank that gave up.
       if (failures[r])
         (void)sessions[r].rank()->abort(failures[r].message);
@@ -161,7 +220,7 @@ Failure Ranks::time(std::span<const Problem> problems, const Options &options, T
     if (!failed)
       failed = failureOf(sessions[r].rank()->check());
     if (failed)
-      return {failed.exitCode, "rank " + std::to_string(r) + ": " + failed.message};
+      return {failed.exitCode, "rank " + std::to_string(own + r) + ": " + failed.message};
   }
   std::vector<double> slowest(times[0]);
   for (const std::vector<double> &rank : times)

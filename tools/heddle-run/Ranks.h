@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One session a rank, all in this process. A run without ranks is one session without
-// a communicator. For one thread.
+// One session a rank, all in this process, or one in each process. A run without ranks is one
+// session without a communicator. For one thread.
 //
 //===----------------------------------------------------------------------===//
 #ifndef HEDDLE_TOOLS_RUN_RANKS_H
@@ -18,6 +18,8 @@ namespace heddle::run {
 
 class Ranks {
 public:
+  /// This process is one rank of those that the environment names; sets options.ranks.
+  Failure join(Options &options);
   /// Opens a device for each rank.
   Failure open(const Options &options);
   Failure load(const pkg::PackageFile &package, const Options &options);
@@ -28,15 +30,25 @@ public:
   /// The slowest rank of each run.
   Failure time(std::span<const Problem> problems, const Options &options, Timing &timing);
 
+  /// The ranks of this process: first(), first() + 1, ...
+  size_t first() const { return own; }
   size_t size() const { return sessions.size(); }
-  Session &operator[](size_t rank) { return sessions[rank]; }
+  Session &operator[](size_t rank) { return sessions[rank - own]; }
   bool joined() const { return sessions.front().rank() != nullptr; }
+  /// Waits for the other processes: they may still use memory of this one.
+  Failure leave();
 
 private:
-  Failure join(std::span<const Problem> problems, const Options &options);
+  Failure makeComms(std::span<const Problem> problems, const Options &options);
 
   std::vector<Session> sessions;
+  size_t own = 0; ///< number of the first session's rank
+  bool isProcess = false;
 };
+
+/// Starts a process for each rank, in which it returns false; else waits for all of them and gives
+/// the first failure by rank.
+bool startProcesses(Options &options, Failure &failure);
 
 /// The file of a rank: `%r` becomes its number.
 std::string fileOfRank(const std::string &path, size_t rank);

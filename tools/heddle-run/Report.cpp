@@ -54,6 +54,7 @@ Json reportJson(const Report &report) {
             {"variant", report.variant},
             {"variant_description", report.variantDescription}};
   if (!report.transport.empty()) {
+    json["rank"] = report.rank;
     json["ranks"] = std::max(report.ranks, 1);
     json["transport"] = report.transport;
   }
@@ -105,6 +106,15 @@ void printCheck(const CheckResult &check) {
     std::printf("  %s: %s\n", check.output.c_str(), problem.c_str());
 }
 
+void printResults(const Report &report) {
+  for (const CheckResult &check : report.checks)
+    printCheck(check);
+  for (const std::string &what : report.outside)
+    std::printf("FAILED: %s\n", what.c_str());
+  if (report.timing)
+    printTiming(report);
+}
+
 } // namespace
 
 bool Report::wrong() const {
@@ -117,6 +127,10 @@ void printReport(const Report &report, bool json) {
     std::printf("%s\n", reportJson(report).dump(2).c_str());
     return;
   }
+  if (report.rank) {
+    printResults(report);
+    return;
+  }
   std::string shapes;
   for (const TensorData &tensor : report.problem->tensors)
     if (tensor.arg)
@@ -126,12 +140,7 @@ void printReport(const Report &report, bool json) {
   std::printf("variant %d: %s\n", report.variant, report.variantDescription.c_str());
   if (!report.transport.empty())
     std::printf("ranks: %d, %s\n", std::max(report.ranks, 1), report.transport.c_str());
-  for (const CheckResult &check : report.checks)
-    printCheck(check);
-  for (const std::string &what : report.outside)
-    std::printf("FAILED: %s\n", what.c_str());
-  if (report.timing)
-    printTiming(report);
+  printResults(report);
 }
 
 void printFailure(const Failure &failure, bool json) {
@@ -159,6 +168,61 @@ Failure printDevices(bool json) {
   if (json)
     std::printf("%s\n", list.dump(2).c_str());
   else if (devices->empty())
+    std::printf("no devices: %s\n", Device::open("cuda:0").status().text().c_str());
+  return {};
+}
+
+Failure printTopology(const Options &options) {
+  std::vector<Device> devices;
+  if (options.device.starts_with("cuda")) {
+    auto list = Device::list();
+    if (!list)
+      return failureOf(list.status());
+    for (const heddle_device_info &info : *list)
+      if (std::string_view(info.name).starts_with("cuda:")) {
+        auto device = Device::open(info.name);
+        if (!device)
+          return failureOf(device.status());
+        devices.push_back(std::move(*device));
+      }
+  } else {
+    for (int i = 0; i < std::max(options.ranks, 2); ++i) {
+      auto device = Device::open(options.device);
+      if (!device)
+        return failureOf(device.status());
+      devices.push_back(std::move(*device));
+    }
+  }
+  Json json = Json::array();
+  std::vector<std::string> reasons;
+  for (size_t t = 0; heddle_transport_name(t); ++t) {
+    const char *name = heddle_transport_name(t);
+    Json reach = Json::array();
+    if (!options.json)
+      std::printf("%s: %s\n", name, heddle_transport_description(t));
+    for (size_t from = 0; from < devices.size(); ++from) {
+      Json row = Json::array();
+      std::string line;
+      for (size_t to = 0; to < devices.size(); ++to) {
+        Status status =
+            heddle_transport_reaches(name, devices[from].handle(), devices[to].handle());
+        row.push_back(bool(status));
+        line += status ? "  yes" : "   no";
+        if (!status && std::find(reasons.begin(), reasons.end(), status.message()) == reasons.end())
+          reasons.emplace_back(status.message());
+      }
+      reach.push_back(row);
+      if (!options.json)
+        std::printf("  device %zu%s\n", from, line.c_str());
+    }
+    json.push_back({{"transport", name}, {"reaches", reach}});
+  }
+  if (options.json)
+    std::printf("%s\n", json.dump(2).c_str());
+  for (const std::string &reason : reasons)
+    if (!options.json)
+      std::printf("no: %s\n", reason.c_str());
+  if (devices.empty() && !options.json)
     std::printf("no devices: %s\n", Device::open("cuda:0").status().text().c_str());
   return {};
 }

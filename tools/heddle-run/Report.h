@@ -22,6 +22,7 @@ struct Report {
   heddle_device_info device = {};
   int32_t variant = 0;
   std::string variantDescription;
+  size_t rank = 0;       ///< of this process; those above 0 print their results only
   int ranks = 0;         ///< 0: no ranks were asked for
   std::string transport; ///< how they reach each other; empty: there is no communicator
   std::vector<CheckResult> checks;
@@ -36,6 +37,8 @@ void printReport(const Report &report, bool json);
 void printFailure(const Failure &failure, bool json);
 /// Prints the devices there are.
 Failure printDevices(bool json);
+/// Which of the devices that --device selects (all GPUs, or emulated ones) reach whose memory.
+Failure printTopology(const Options &options);
 
 } // namespace heddle::run
 

@@ -150,9 +150,32 @@ static Failure checkSizes(const Problem &problem, int64_t world) {
   return {};
 }
 
-static Failure runAll(const Options &options) {
+/// What the options ask for at once must make sense.
+static Failure checkRanks(const Options &options) {
+  if (options.join && options.ranks)
+    return {ExitUsage, "--join: expected no -n: the environment tells the number of ranks"};
+  if (options.processes && !options.ranks)
+    return {ExitUsage, "--processes: expected the number of ranks by -n"};
+  if ((options.processes || options.join) && options.device.starts_with("emulator"))
+    return {ExitUsage, "emulated devices of different processes cannot share memory: leave out " +
+                           std::string(options.processes ? "--processes" : "--join")};
+  return {};
+}
+
+static Failure runAll(Options options) {
   if (options.listDevices)
     return printDevices(options.json);
+  if (options.topology)
+    return printTopology(options);
+  Failure processes;
+  if (Failure failure = checkRanks(options))
+    return failure;
+  if (options.processes && startProcesses(options, processes))
+    return processes;
+  Ranks ranks;
+  if (options.join)
+    if (Failure failure = ranks.join(options))
+      return failure;
   auto package = pkg::PackageFile::fromFile(options.package);
   if (!package)
     return failureOf(package.takeError());
@@ -173,7 +196,6 @@ static Failure runAll(const Options &options) {
     if (Failure failure = readFiles(options.references, r, references[r]))
       return failure;
   }
-  Ranks ranks;
   if (Failure failure = ranks.open(options))
     return failure;
   std::vector<Problem> problems;
@@ -203,16 +225,18 @@ static Failure runAll(const Options &options) {
     return failure;
 
   Report report;
-  report.problem = &problems[0];
+  Session &own = ranks[ranks.first()];
+  report.problem = &problems[ranks.first()];
+  report.rank = ranks.first();
   report.ranks = options.ranks;
-  report.device = ranks[0].device();
-  report.variant = ranks[0].variant();
-  report.variantDescription = ranks[0].variantDescription();
+  report.device = own.device();
+  report.variant = own.variant();
+  report.variantDescription = own.variantDescription();
   if (ranks.joined())
-    if (auto info = ranks[0].rank()->info())
+    if (auto info = own.rank()->info())
       report.transport = info->transport;
   measure(problems[0], report, report.device.multiprocessors);
-  for (size_t r = 0; r < world; ++r)
+  for (size_t r = ranks.first(); r < ranks.first() + ranks.size(); ++r)
     if (Failure failure = collect(problems, r, options, references[r], ranks[r], report))
       return failure;
   if (options.timeRuns && report.variant) {
@@ -221,6 +245,8 @@ static Failure runAll(const Options &options) {
       return failure;
     report.timing = timing;
   }
+  if (Failure failure = ranks.leave())
+    return failure;
   printReport(report, options.json);
   return report.wrong() ? Failure{ExitWrong, ""} : Failure{};
 }

@@ -215,7 +215,14 @@ typedef struct heddle_comm_options {
   uint64_t heap_bytes;   /* of each rank, for heddle_comm_alloc; 0: 256 MiB (emulated: 32 MiB) */
   uint64_t signal_bytes; /* of each rank, for the counters of kernels, beside the heap; 0: 4 MiB */
   uint32_t timeout_ms;   /* the longest that a kernel waits for another rank at once; 0: 30000 */
-  uint32_t reserved;
+  uint32_t rendezvous_ms; /* until all ranks must have come; 0: 60000 */
+  const char *transport; /* how memory reaches other ranks; NULL or "auto": the first that works */
+  /* What follows is for heddle_comm_create. */
+  int32_t rank, world;   /* world 0: the environment tells both */
+  const char *address;   /* where rank 0 listens; NULL: MASTER_ADDR, else 127.0.0.1 */
+  const char *secret;    /* the same on every rank; NULL: HEDDLE_SECRET; empty: loopback only */
+  uint16_t port;         /* 0: HEDDLE_PORT, else MASTER_PORT + 1, else 29501 */
+  uint16_t reserved[3];
 } heddle_comm_options;
 
 typedef struct heddle_comm_info {
@@ -224,15 +231,28 @@ typedef struct heddle_comm_info {
   uint64_t heap_bytes, heap_used;
   uint32_t timeout_ms;
   uint32_t reserved;
-  char transport[128];   /* how the ranks reach each other, for people */
+  char transport[256];   /* how the ranks reach each other, for people */
 } heddle_comm_info;
 
 /* All ranks in this process: rank i runs on devices[i]. Several ranks may share a GPU, each
  * with a stream of its own; emulated devices are one a rank, of one group. Fails with
- * HEDDLE_UNAVAILABLE, and why, when devices cannot address each other's memory. `options`
+ * HEDDLE_UNAVAILABLE, and why, when no transport reaches all of them. `options`
  * may be NULL. Writes `count` handles to `comms`. */
 HEDDLE_API heddle_status heddle_comm_create_local(const heddle_device *devices, size_t count,
                                                   const heddle_comm_options *options, heddle_comm *comms);
+/* This process is one rank, on `device`; the others are other processes of this machine. Who it
+ * is comes from the options, else from a launcher (torchrun, mpirun, srun). Collective: waits for
+ * all ranks, at most rendezvous_ms. A rank that is missing, differs in version or options, or
+ * fails gives a status on all ranks that names it. `options` may be NULL. */
+HEDDLE_API heddle_status heddle_comm_create(heddle_device device, const heddle_comm_options *options,
+                                            heddle_comm *comm);
+/* Who heddle_comm_create would take this process for. `options` may be NULL. */
+HEDDLE_API heddle_status heddle_comm_find_rank(const heddle_comm_options *options, int32_t *rank, int32_t *world);
+/* The transports there are, the fastest first; NULL past the last. */
+HEDDLE_API const char *heddle_transport_name(size_t index);
+HEDDLE_API const char *heddle_transport_description(size_t index);
+/* Whether kernels on `from` reach memory of `to` by a transport; the status says why not. */
+HEDDLE_API heddle_status heddle_transport_reaches(const char *transport, heddle_device from, heddle_device to);
 /* Kernels that use it must have ended, on every rank. Its memory goes with the last rank's
  * handle of this process. */
 HEDDLE_API void heddle_comm_destroy(heddle_comm comm);
@@ -244,6 +264,9 @@ HEDDLE_API heddle_status heddle_comm_alloc(heddle_comm comm, uint64_t bytes, voi
 HEDDLE_API heddle_status heddle_comm_free(heddle_comm comm, void *pointer);
 /* The address, on this rank's device, of the same symmetric memory on another rank. */
 HEDDLE_API heddle_status heddle_comm_peer(heddle_comm comm, const void *pointer, int32_t rank, void **there);
+/* Waits until every rank has called it, at most timeout_ms. Collective: each rank from a thread or a
+ * process of its own. For instance before memory is freed that kernels of other ranks use. */
+HEDDLE_API heddle_status heddle_comm_barrier(heddle_comm comm);
 /* Whether anything has failed: a kernel here whose wait ran into its deadline (HEDDLE_COMM_FAILED
  * names rank, kernel, role, channel, peer and counters), or a communicator that some rank gave up.
  * Does not wait: call it after a sync. A failed communicator stays so; its kernels end by themselves,

@@ -352,6 +352,15 @@ public:
       made[i].comm.reset(raw[i]);
     return made;
   }
+  /// This process is one rank on `device`. Collective.
+  static Result<Comm> create(const Device &device, const heddle_comm_options &options = {}) {
+    heddle_comm raw = nullptr;
+    if (Status status = heddle_comm_create(device.handle(), &options, &raw); !status)
+      return status;
+    Comm made;
+    made.comm.reset(raw);
+    return made;
+  }
   Result<heddle_comm_info> info() const {
     heddle_comm_info info;
     if (Status status = heddle_comm_properties(comm.get(), &info); !status)
@@ -372,6 +381,7 @@ public:
       return status;
     return there;
   }
+  Status barrier() const { return heddle_comm_barrier(comm.get()); }
   Status check() const { return heddle_comm_check(comm.get()); }
   Status abort(const std::string &reason) const {
     return heddle_comm_abort(comm.get(), reason.c_str());

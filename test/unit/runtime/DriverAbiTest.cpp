@@ -26,7 +26,17 @@ static_assert(sizeof(cu::TensorMap) == sizeof(CUtensorMap) &&
 static_assert(sizeof(cu::Pointer) == sizeof(CUdeviceptr) &&
               sizeof(cu::DeviceId) == sizeof(CUdevice));
 
+static_assert(sizeof(cu::AllocationProperties) == sizeof(CUmemAllocationProp));
+static_assert(sizeof(cu::AccessDescription) == sizeof(CUmemAccessDesc));
+static_assert(sizeof(cu::IpcHandle) == sizeof(CUipcMemHandle));
+static_assert(sizeof(cu::Uuid) == sizeof(CUuuid));
+
 TEST(DriverAbi, numbers) {
+  EXPECT_EQ(int(cu::HostMemoryAlreadyRegistered), int(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED));
+  EXPECT_EQ(int(cu::HostMemoryNotRegistered), int(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED));
+  EXPECT_EQ(int(cu::HandlePosixFd), int(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+  EXPECT_EQ(int(cu::AccessReadWrite), int(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  EXPECT_EQ(int(cu::GranularityRecommended), int(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
   EXPECT_EQ(int(cu::OutOfMemory), int(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_EQ(int(cu::InvalidImage), int(CUDA_ERROR_INVALID_IMAGE));
   EXPECT_EQ(int(cu::NoBinaryForGpu), int(CUDA_ERROR_NO_BINARY_FOR_GPU));

@@ -102,6 +102,16 @@ Status FakeDevice::allocationOf(const void *pointer, uint64_t &base, uint64_t &b
   return Status::error(HEDDLE_NOT_FOUND, "not device memory");
 }
 
+Status FakeDevice::mapHost(void *host, uint64_t bytes, uint64_t &address) {
+  mapped[host] = bytes;
+  address = reinterpret_cast<uintptr_t>(host);
+  return {};
+}
+
+Status FakeDevice::unmapHost(void *host) {
+  return mapped.erase(host) ? Status() : Status::error(HEDDLE_INTERNAL, "was not mapped");
+}
+
 Status FakeDevice::createStream(Stream &stream) {
   stream = new int;
   return {};

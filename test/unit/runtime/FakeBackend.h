@@ -30,6 +30,9 @@ public:
   Status copy(void *to, const void *from, uint64_t bytes, Stream stream) override;
   Status fill(void *pointer, uint8_t value, uint64_t bytes, Stream stream) override;
   Status allocationOf(const void *pointer, uint64_t &base, uint64_t &bytes) override;
+  /// Host memory is its memory already.
+  Status mapHost(void *host, uint64_t bytes, uint64_t &address) override;
+  Status unmapHost(void *host) override;
   Status createStream(Stream &stream) override;
   Status destroyStream(Stream stream) override;
   Status syncStream(Stream) override { return sync(); }
@@ -55,6 +58,7 @@ public:
   std::vector<std::string> loaded; ///< "sm_90a cubin"
   int encodes = 0;
   std::map<uint64_t, std::vector<uint8_t>> memory;
+  std::map<void *, uint64_t> mapped; ///< host memory, to its bytes
 
   // What shall happen.
   bool refuseCubins = false, refusePtx = false;

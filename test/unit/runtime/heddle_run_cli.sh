@@ -33,8 +33,8 @@ expect 0 'emulator:sm_80' --list-devices
 expect 0 'heddle-run [0-9]' --version
 expect 0 'passed: Y of rank 3 relative error 0' $on all_gather.hdl --size N=300 -n 4 --checks races
 expect 0 'passed: Y of rank 0 relative error 0' $on all_gather.hdl --size N=30 -n 1
-expect 0 'ranks: 1, emulated peer memory' $on all_gather.hdl --size N=30
-expect 0 'ranks: 2, emulated peer memory, one process' $on all_gather.hdl --size N=30 -n 2
+expect 0 'ranks: 1, nvlink' $on all_gather.hdl --size N=30
+expect 0 'ranks: 2, nvlink, all ranks in one process' $on all_gather.hdl --size N=30 -n 2
 expect 0 '"ranks": 2' $on all_gather.hdl --size N=30 -n 2 --json
 expect 0 'time: median' $on all_gather.hdl --size N=30 -n 2 --time 3
 expect 0 'passed: D of rank 1' $on vector_add.hdl --size N=30 -n 2
@@ -43,6 +43,14 @@ expect 0 'passed: Y of rank 1' $on all_gather.hdl --size N=5 -n 2 --reference Y=
 expect 2 'expected %r for the rank in the name' $on all_gather.hdl --size N=5 -n 2 --output Y=y.npy
 expect 2 'size world: expected the number of ranks to be given by -n' $on all_gather.hdl --size N=5 --size world=2
 expect 2 'ranks-per-device: expected 1 on emulated devices' $on all_gather.hdl --size N=5 -n 2 --ranks-per-device 2
+expect 0 'ranks: 2, host, all ranks in one process' $on all_gather.hdl --size N=300 -n 2 --transport host
+expect 0 'passed: Y of rank 2' $on all_gather.hdl --size N=300 -n 3 --transport host
+expect 2 'expected a transport of nvlink, host or auto' $on all_gather.hdl --size N=300 -n 2 --transport pigeon
+expect 2 'processes cannot share memory' $on all_gather.hdl --size N=300 -n 2 --processes
+expect 2 'expected the number of ranks by -n' all_gather.hdl --processes
+expect 2 'RANK and WORLD_SIZE' all_gather.hdl --join --size N=3
+expect 0 'nvlink: kernels load and store' --topology --device emulator:sm_80,group=t
+expect 0 'no: expected emulated devices of one group' --topology --device emulator:sm_80
 expect 6 'data race on global memory' $on no_credit.hdl --size N=300 -n 4 --checks races --time 4
 expect 1 'FAILED: D relative error' $on wrong.hdl --size N=300
 expect 1 '"ok": false' $on wrong.hdl --size N=300 --json
