@@ -123,8 +123,11 @@ public:
   std::string_view description() const override {
     return "heaps are host memory, which kernels of all ranks load and store";
   }
-  /// Any device maps host memory; one that does not tells so when it is asked to.
-  Status reaches(Device &, Device &) const override { return {}; }
+  /// Any GPU maps host memory; one that does not tells so when it is asked to. Emulated devices run
+  /// together only in one group.
+  Status reaches(Device &from, Device &to) const override {
+    return from.info().emulated && !from.isSame(to) ? from.canAddress(to) : Status();
+  }
   Status create(const std::shared_ptr<Device> &, std::span<Device *const>, uint64_t bytes, bool,
                 std::shared_ptr<Heap> &heap) const override {
     std::shared_ptr<Pages> pages;
