@@ -107,7 +107,7 @@ Value RankBuilder::peerPipe(StringRef name, warp::Flow flow, ArrayRef<unsigned> 
     memory.push_back(argument(arg));
   SmallVector<Type> types(ValueRange(memory).getTypes());
   auto type = warp::PipeType::get(b.getContext(), warp::Link::Peer, 1, types);
-  return warp::PeerPipeOp::create(b, loc, type, name, flow, memory).getPipe();
+  return warp::PeerPipeOp::create(b, loc, type, name, flow, IntegerAttr(), memory).getPipe();
 }
 
 Value RankBuilder::piecePipe(StringRef name) {
