@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Explain.h"
 #include "Tuned.h"
+#include "heddle/Kernels/Collective.h"
 #include "heddle/Kernels/Gemm.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
@@ -134,11 +135,46 @@ std::string explainRetries(const Job &job) {
   return text;
 }
 
+/// The forms of a collective, in the order in which a launch tries them.
+static Expected<std::string> explainCollective(const InputKernel &kernel, spec::KernelOp op,
+                                               const target::Target &target,
+                                               const CompilerOptions &options) {
+  auto spec = kernels::analyzeCollective(op);
+  if (failed(spec))
+    return Error{ErrorCode::InvalidArgument, "cannot explain kernel @" + kernel.name};
+  auto variants = kernels::scheduleCollective(*spec, target, options.schedule);
+  if (failed(variants))
+    return Error{ErrorCode::InvalidArgument,
+                 "no schedule for kernel @" + kernel.name + " on " + std::string(target.name)};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "@" << kernel.name << " for " << target.name << ", between ranks\n";
+  for (const kernels::CollectiveVariant &v : *variants)
+    stream << "  variant " << v.name << ": ctas=" << v.schedule.ctas
+           << ",warps=" << v.schedule.warps << ",chunk=" << v.schedule.chunk
+           << ",stages=" << v.schedule.stages << ",keep=" << warp::stringifyKeep(v.schedule.keep)
+           << "\n";
+  stream << "  why: a launch takes the first whose constraints on size and alignment hold\n";
+  return text;
+}
+
+/// A kind whose choices are not explained yet says what it is.
+static std::string explainKind(const InputKernel &kernel, StringRef kind,
+                               const target::Target &target) {
+  return "@" + kernel.name + " for " + std::string(target.name) + ": a kernel of kind " +
+         kind.str() + ", built as its spec says\n";
+}
+
 Expected<std::string> explain(const InputKernel &kernel, const target::Target &target,
                               const CompilerOptions &options, const tuning::Record *record) {
   auto op = dyn_cast<spec::KernelOp>(kernel.op);
   if (!op)
     return explainRecord(kernel, target);
+  StringRef kind = kernels::kindOf(op).name;
+  if (kind == kernels::collectiveKind.name)
+    return explainCollective(kernel, op, target, options);
+  if (kind != kernels::gemmKind.name)
+    return explainKind(kernel, kind, target);
   const target::Chip &chip = chipFor(target, options);
   auto spec = kernels::analyzeGemm(op);
   if (failed(spec))
