@@ -62,7 +62,7 @@ public:
   std::vector<Schedule> all() {
     list();
     // Few rows of A make a narrow tile when they are its columns.
-    if (assumeSizes(p).m <= mostNarrow && !p.groups) {
+    if (assumeSizes(p).m <= mostNarrow && !p.groups && !p.gathers) {
       swap = 1;
       list();
     }

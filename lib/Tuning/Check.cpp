@@ -259,11 +259,12 @@ static Result checkCluster(const Schedule &s, const GemmProblem &p, const Target
 constexpr int mostSplits = 16;
 
 static Result checkSplit(const Schedule &s, const GemmProblem &p, const Target &t) {
-  if (p.groups && (s.swap || s.splitK > 1))
-    return reject(s.swap ? "swap" : "split-k",
-                  "expected rows of A as rows of tiles and whole tiles, since groups divide what {} "
-                  "does, got {}",
-                  s.swap ? "swap" : "split_k", s.swap ? "swap=1" : "split_k over 1");
+  if (s.swap && (p.groups || p.gathers))
+    return reject("swap", "expected rows of A, which come in groups or by a list, to be rows of "
+                          "tiles, got swap=1");
+  if (s.splitK > 1 && p.groups)
+    return reject("split-k", "expected one CTA a tile where operands come in groups, got split_k={}",
+                  s.splitK);
   if (s.splitK == 1)
     return {};
   if (s.splitK < 1 || s.splitK > mostSplits)
