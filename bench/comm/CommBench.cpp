@@ -224,7 +224,7 @@ void Bench::loadPackages() {
   }
   // Counters of one package must not be another's.
   for (size_t i = 0; i < packages.size(); ++i)
-    packages[i].nextCounter = countersBytes / packages.size() * i;
+    packages[i].nextCounter = countersBytes / packages.size() / 4096 * 4096 * i;
 }
 
 /// Launches a kernel on every rank's stream.
