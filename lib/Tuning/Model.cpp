@@ -63,12 +63,24 @@ struct Cost {
 
 } // namespace
 
+/// Tiles of rows that groups have whose sizes lie evenly between 0.7 and 1.3 of what is expected.
+static int64_t groupTiles(int64_t rows, int64_t tile, int64_t groups) {
+  constexpr int samples = 25;
+  int64_t tiles = 0;
+  for (int i = 0; i < samples; ++i)
+    tiles += ceilDiv(int64_t(double(rows) * (0.7 + 0.6 * i / (samples - 1))), tile);
+  return std::max(groups, ceilDiv(tiles * groups, samples));
+}
+
 static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
   Tiles t;
   // A cluster takes a whole block of tiles; some of the last ones are empty.
   t.m = ceilDiv(p.m, s.tileM * s.clusterM) * s.clusterM;
   t.n = ceilDiv(p.n, s.tileN * s.clusterN) * s.clusterN;
   t.all = t.m * t.n * p.batch * s.splitK;
+  // Groups of rows, not of K, whose operands have K first.
+  if (p.groups && p.aKMajor)
+    t.all = groupTiles(p.m, s.tileM * s.clusterM, p.batch) * s.clusterM * t.n;
   t.kSteps = ceilDiv(ceilDiv(p.k, s.tileK), s.splitK);
   t.sms = c.sms;
   for (const int cap : {s.sms, p.sms})
@@ -80,7 +92,8 @@ static Tiles cut(const Schedule &s, const GemmProblem &p, const Chip &c) {
       std::max<int64_t>(1, t.sms * t.resident / s.clusterSize()) * s.clusterSize();
   t.rounds = ceilDiv(t.all, slots);
   t.filled = double(t.all) / double(t.rounds * slots);
-  t.useful = double(p.m) * double(p.n) / (double(t.m * s.tileM) * double(t.n * s.tileN));
+  t.useful = double(p.m) * double(p.n) * double(p.batch * s.splitK) /
+             (double(t.all) * double(s.tileM * s.tileN));
   return t;
 }
 
