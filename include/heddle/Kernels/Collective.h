@@ -64,7 +64,7 @@ enum class CollectiveForm {
 
 struct CollectiveSchedule {
   int64_t ctas = 0, warps = 8, chunk = 16384, stages = 0;
-  int64_t packets = 8192; ///< bytes of a channel up to which data go as packets; 0: never
+  int64_t packets = 4096; ///< bytes of a channel up to which data go as packets; 0: never
   warp::Keep keep = warp::Keep::Normal;
 };
 

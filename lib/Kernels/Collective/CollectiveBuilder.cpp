@@ -340,8 +340,8 @@ void NetworkBuilder::forParts(function_ref<void(Value, Value)> body) {
 
 void NetworkBuilder::loadCopies() {
   stage("load", 1, [&] {
-    forParts([&](Value, Value first) {
-      forChunks(share, [&](Value offset, Value count) {
+    forChunks(share, [&](Value offset, Value count) {
+      forParts([&](Value, Value first) {
         Value tile = warp::AcquireOp::create(b, loc, chunks).getSlots()[0];
         transfer(argument(0), add(first, offset), tile, Value(), count);
         warp::CommitOp::create(b, loc, chunks, ValueRange());
@@ -356,8 +356,8 @@ void NetworkBuilder::sendCopies() {
     releaseAll(recv, yes());
     Value alive = acquireAll(recv, yes());
     Value place = s.what == Collective::Broadcast ? zero : mul(rank, part);
-    forParts([&](Value to, Value) {
-      forChunks(share, [&](Value offset, Value count) {
+    forChunks(share, [&](Value offset, Value count) {
+      forParts([&](Value to, Value) {
         Value tile = takeTile(), sent = select(alive, count, zero);
         auto send = [&](Value r) {
           transfer(tile, Value(), peer(recv, r), add(place, offset), sent);

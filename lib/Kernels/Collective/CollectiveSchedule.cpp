@@ -75,10 +75,12 @@ static LogicalResult check(const CollectiveSchedule &s, const CollectiveSpec &sp
 }
 
 /// What is known to be a good choice: 16 KB fill a link with three of them in flight on each of
-/// 8 multiprocessors; one writes 45 GB/s at most, and the rank's own part is written as well.
+/// 8 multiprocessors; one writes 45 GB/s at most, and copies write the rank's own part as well.
+/// Measured on two H200 (docs/performance.md): copies gain up to 48 channels, sums none from 24.
 static CollectiveSchedule defaults(const CollectiveSpec &spec, const target::Target &target) {
   CollectiveSchedule s;
-  s.ctas = spec.what == Collective::Barrier ? 1 : 24;
+  s.ctas = spec.what == Collective::Barrier ? 1 : spec.sums() ? 24 : 48;
+  s.packets = spec.sums() ? 8192 : 4096;
   s.stages = std::clamp<int64_t>((target.sharedPerBlock - 8192) / s.chunk, 2, 12);
   return s;
 }

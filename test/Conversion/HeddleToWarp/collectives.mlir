@@ -6,7 +6,7 @@
 // A few bytes go as packets; everything is sent before anything is waited for.
 // CHECK-LABEL: warp.kernel @gather__packets
 // CHECK-SAME: warp.symmetric
-// CHECK: warp.peer_pipe "packets" packets of 8192 -> <peer, 1>
+// CHECK: warp.peer_pipe "packets" packets of 4096 -> <peer, 1>
 // CHECK: warp.stage @exchange
 // CHECK: warp.packet_send
 // CHECK: warp.transfer
