@@ -20,8 +20,8 @@
 // No tokens at all.
 // RUN: heddle-run %t.hdl --kernel v2 --size T=0 --device=emulator:sm_90a
 //
-// CHECK: passed: ids relative error 0,
-// CHECK: passed: weights relative error 0,
+// CHECK: passed: ids relative error 0 (
+// CHECK: passed: weights relative error 0 (
 
 heddle.kernel @v3(%scores: tensor<?x256xf32>, %bias: tensor<256xf32>)
     -> (tensor<?x8xi32> {heddle.name = "ids"}, tensor<?x8xf32> {heddle.name = "weights"}) {

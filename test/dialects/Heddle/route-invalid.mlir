@@ -48,10 +48,10 @@ heddle.kernel @c5(%s: tensor<?x4xf32>) -> (tensor<?x8xi32>, tensor<?x8xf32>) {
 
 // -----
 
-heddle.kernel @c6(%s: tensor<?x64xf32>) -> (tensor<?x0xi32>, tensor<?x0xf32>) {
+heddle.kernel @c6(%s: tensor<?x64xf32>) -> (tensor<?x1xi32>, tensor<?x1xf32>) {
   // expected-error@+1 {{expected top to be from 1 to 32, got 0}}
-  %i, %w = heddle.route %s top 0 : (tensor<?x64xf32>) -> (tensor<?x0xi32>, tensor<?x0xf32>)
-  heddle.return %i, %w : tensor<?x0xi32>, tensor<?x0xf32>
+  %i, %w = heddle.route %s top 0 : (tensor<?x64xf32>) -> (tensor<?x1xi32>, tensor<?x1xf32>)
+  heddle.return %i, %w : tensor<?x1xi32>, tensor<?x1xf32>
 }
 
 // -----
