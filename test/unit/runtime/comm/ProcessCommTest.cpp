@@ -90,9 +90,9 @@ TEST(ProcessComm, NamesTheRankThatDiffers) {
     heddle_comm_options options = optionsOf(rank, 3, port);
     if (rank == 2)
       options.timeout_ms = 7000;
-    auto comm = Comm::create(fake(), options);
-    EXPECT_EQ(comm.status().code(), HEDDLE_COMM_MISMATCH);
-    EXPECT_THAT(comm.status().message(),
+    Status status = Comm::create(fake(), options).status();
+    EXPECT_EQ(status.code(), HEDDLE_COMM_MISMATCH);
+    EXPECT_THAT(status.message(),
                 HasSubstr("rank 2 differs in timeout_ms: expected 5000 as on rank 0, got 7000"));
   });
 }

@@ -102,7 +102,7 @@ TEST(Transport, ChecksFindWhatIsBroken) {
   std::vector<std::shared_ptr<Device>> devices = {test::openFake(9, 0), test::openFake(9, 0)};
   ConformanceReport apart = checkTransport(Broken(Broken::ApartHeaps), devices);
   EXPECT_THAT(apart.failed, testing::Contains(HasSubstr(
-                                "the others read there: heap 0, written by device 0, read by 1")));
+                                "the others read there: heap 0, written by device 1, read by 0")));
   EXPECT_THAT(apart.failed, testing::Contains(HasSubstr("gets one address")));
   EXPECT_THAT(apart.left, ElementsAre(HasSubstr("not shared with other processes")));
   ConformanceReport dirty = checkTransport(Broken(Broken::Dirty), devices);
