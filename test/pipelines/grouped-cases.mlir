@@ -26,10 +26,10 @@
 // REDEFINE: %{arch} = sm_100a
 // RUN: %{row} one | FileCheck %s
 //
-// N of 2112 in tiles that fill the multiprocessors: 192 wide, not 256.
+// N of 2112 in tiles that fill the multiprocessors: 176 wide, 97 % of the slots, not 256 wide, 73 %.
 // RUN: heddlec %s --arch=sm_90a --emit=warp 2>&1 | FileCheck %s --check-prefix=TILES
 // TILES: warp.kernel @qkv(
-// TILES-SAME: tile_n = 192
+// TILES-SAME: tile_n = 176
 //
 // CHECK: passed: D relative error
 
