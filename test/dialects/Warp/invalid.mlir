@@ -610,3 +610,29 @@ warp.kernel @rows_engine(%a: memref<?x64xbf16>, %rows: memref<?xi32>) {
     warp.copy %a[%c0, %c0] to %t rows %rows : memref<?xi32> engine bulk : memref<?x64xbf16>, !warp.tile<128x64xbf16>
   }
 }
+
+// -----
+
+warp.kernel @split_loop(%d: memref<?x64xf32>) {
+  %c1 = arith.constant 1 : index
+  %s = warp.work_stream(%c1, %c1, %c1) raster 8 split 4
+  warp.stage @load {
+    // expected-error@+1 {{expected four index arguments (row, column, batch, part), got 3}}
+    warp.for_each(%i, %j, %b) in %s {
+    }
+  }
+}
+
+// -----
+
+warp.kernel @combine_alone(%d: memref<?x64xf32>) {
+  %c1 = arith.constant 1 : index
+  %accs = warp.pipe "accs" : !warp.pipe<regs, 1, !warp.acc<64x64xf32>>
+  warp.stage @mma {
+    %acc = warp.acquire %accs : !warp.pipe<regs, 1, !warp.acc<64x64xf32>>
+    // expected-error@+1 {{expected 2 to 64 parts, got 1}}
+    warp.combine %acc part %c1 of 1 tile %c1 of %c1 : <64x64xf32> {
+    ^bb0(%sum: !warp.acc<64x64xf32>):
+    }
+  }
+}

@@ -43,11 +43,11 @@ TEST(Choose, LargeSquareOnAnH200) {
   EXPECT_NE(c.why.find("tensor cores"), std::string::npos) << c.why;
 }
 
-// 128x256 fills 73 % of the slots of 3 waves, 128x192 89 %.
+// 128x256 fills 73 % of the slots of 3 waves, 128x192 89 %, 128x176 97 %.
 TEST(Choose, FillsTheSlotsOfTheLastWave) {
   Candidate c = best(problem(4096, 2112, 7168), "H200");
-  EXPECT_EQ(c.schedule.tileN, 192);
-  EXPECT_NE(c.why.find("3 waves, 89 %"), std::string::npos) << c.why;
+  EXPECT_EQ(c.schedule.tileN, 176);
+  EXPECT_NE(c.why.find("3 waves, 97 %"), std::string::npos) << c.why;
 }
 
 // Predictions against the fastest library's time on an H200.
