@@ -179,8 +179,7 @@ warp.kernel @any_alignment(%d: memref<?x?xf32> {warp.name = "D", warp.dims = ["M
 !out = !warp.pipe<smem, 2, !tile>
 !regs = !warp.pipe<regs, 1, !warp.acc<64x64xf32>>
 
-// So long a region would be built for 8 elements; one that reads a matrix is built for 16, whose
-// loads are on their way together.
+// A region that reads a matrix is built for 8 elements, whose loads are on their way together.
 // CHECK-LABEL: llvm.func @reads_a_matrix
 warp.kernel @reads_a_matrix(%c: memref<64x64xf32> {warp.name = "C"}) attributes {target = "sm_90a", num_warps = 4 : i64,
     shared_bytes = 20480 : i64} {
@@ -190,7 +189,7 @@ warp.kernel @reads_a_matrix(%c: memref<64x64xf32> {warp.name = "C"}) attributes 
   warp.role @mma stages ["mma"] warps 0 to 4 {
     %acc = warp.acquire %accs : !regs
     // CHECK: scf.for
-    // CHECK-COUNT-16: llvm.load {{.*}} -> f32
+    // CHECK-COUNT-8: llvm.load {{.*}} -> f32
     // CHECK-NOT: llvm.load {{.*}} -> f32
     // CHECK: llvm.return
     %t = warp.acquire %out : !out
