@@ -37,6 +37,11 @@ OperandScale::OperandScale(KernelLowering &k, const TileScales &scales, ValueRan
   for (Value offset : at)
     offsets.push_back(k.e.toI32(offset));
   offsets.back() = k.e.div(offsets.back(), k.e.i32(scales.block[1]));
+  // A group of nothing may begin at the end of K.
+  if (!k.kernel.getBody().front().getOps<GroupsOp>().empty()) {
+    size_t kDim = offsets.size() - (transposed ? 2 : 1);
+    offsets.back() = k.e.min(offsets.back(), k.e.sub(k.sizeValue(memory->sizes[kDim]), k.e.i32(1)));
+  }
 }
 
 SmallVector<Value> OperandScale::at(const TileRows &rows, Value wanted) {
