@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t atOnce = 4; ///< elements a lane writes or reads with one instruction
 /// Registers for elements on their way, beside the sums.
 constexpr int64_t mostInFlight = 64;
+/// Elements of a part that are added before others are loaded.
+constexpr int64_t mostElements = 32;
 } // namespace
 
 bool KernelLowering::usesWorkspace() {
@@ -47,6 +49,30 @@ SmallVector<Value> KernelLowering::accElements(CombineOp op) {
       elements[element.col] = element.value;
   });
   return elements;
+}
+
+/// Adds elements [first, first + count) of parts [from, to) to those of `sums`, whose last they are;
+/// loads them all before. Slots of parts lie `partBytes` apart.
+void KernelLowering::addParts(Value slots, int64_t partBytes, int64_t from, int64_t to,
+                              int64_t first, int64_t count, SmallVectorImpl<Value> &sums) {
+  auto four = VectorType::get(atOnce, e.getF32Type());
+  SmallVector<Value> loaded;
+  for (int64_t part = from; part < to; ++part)
+    for (int64_t i = first; i < first + count; i += atOnce) {
+      Value place = e.make<LLVM::GEPOp>(slots.getType(), e.getI8Type(), slots,
+                                        ArrayRef<LLVM::GEPArg>{e.i64(part * partBytes + i * 32 * 4)});
+      Value value = e.make<LLVM::LoadOp>(four, place, /*alignment=*/16);
+      for (int64_t j = 0; j < atOnce; ++j)
+        loaded.push_back(e.make<vector::ExtractOp>(value, j));
+    }
+  for (auto [i, value] : llvm::enumerate(loaded)) {
+    if (sums.size() < static_cast<size_t>(first + count)) {
+      sums.push_back(value); // of part 0
+      continue;
+    }
+    Value &sum = sums[first + static_cast<int64_t>(i) % count];
+    sum = e.make<arith::AddFOp>(sum, value);
+  }
 }
 
 LogicalResult KernelLowering::lowerCombine(CombineOp op) {
@@ -83,25 +109,11 @@ LogicalResult KernelLowering::lowerCombine(CombineOp op) {
   LogicalResult result = success();
   e.ifThen(e.eq(before, splits - 1), [&] {
     SmallVector<Value> sums;
-    int64_t together = std::clamp<int64_t>(mostInFlight / each, 1, splits);
-    for (int64_t from = 0; from < splits; from += together) {
-      SmallVector<Value> loaded;
-      int64_t end = std::min(from + together, splits);
-      for (int64_t s = from; s < end; ++s)
-        for (int64_t i = 0; i < each; i += atOnce) {
-          Value place = at(slots, e.i64(s * elements * 4 + i * 32 * 4));
-          Value value = e.make<LLVM::LoadOp>(four, place, /*alignment=*/16);
-          for (int64_t j = 0; j < atOnce; ++j)
-            loaded.push_back(e.make<vector::ExtractOp>(value, j));
-        }
-      for (int64_t s = from; s < end; ++s)
-        for (int64_t i = 0; i < each; ++i) {
-          Value value = loaded[(s - from) * each + i];
-          if (s == 0)
-            sums.push_back(value);
-          else
-            sums[i] = e.make<arith::AddFOp>(sums[i], value);
-        }
+    for (int64_t first = 0; first < each; first += mostElements) {
+      int64_t count = std::min(mostElements, each - first);
+      int64_t together = std::clamp<int64_t>(mostInFlight / count, 1, splits);
+      for (int64_t from = 0; from < splits; from += together)
+        addParts(slots, elements * 4, from, std::min(from + together, splits), first, count, sums);
     }
     Block &body = op.getBody().front();
     mapping.map(body.getArgument(0),

@@ -312,6 +312,8 @@ private:
   bool usesWorkspace();
   mlir::LogicalResult lowerCombine(warp::CombineOp op);
   llvm::SmallVector<mlir::Value> accElements(warp::CombineOp op);
+  void addParts(mlir::Value slots, int64_t partBytes, int64_t from, int64_t to, int64_t first,
+                int64_t count, llvm::SmallVectorImpl<mlir::Value> &sums);
   // ElementLoops.cpp
   /// How many elements of a thread the code of an element region should be built for, in a
   /// loop; 0: for all, in straight-line code. `extra`: instructions an element besides the
