@@ -149,6 +149,9 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &problem, const targ
   if (t.mma == MmaFamily::Tcgen05 || grid.m == 0)
     return issueOverhead;
   const int64_t rows = s.tileM / grid.m, columns = s.tileN / grid.n;
+  // Parts of a tile on their way while they are added: ptxas spills 128 elements a thread at 232
+  // registers and 64 at 168.
+  const int64_t parts = s.splitK > 1 ? rows * columns / (t.mma == MmaFamily::Wgmma ? 128 : 32) : 0;
   if (t.mma == MmaFamily::Wgmma) {
     // Partial sums of 64 rows beside the accumulators.
     const int64_t partial = promotes(p, t) ? 64 * columns / 128 : 0;
@@ -156,7 +159,8 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &problem, const targ
     const int64_t scales =
         scaleRegisters(s, p, rows / 32, columns / 4, columns, /*productRows=*/rows / 32);
     const int overhead = partial ? wgmmaPromotedOverhead : wgmmaOverhead;
-    return static_cast<int>(rows * columns / 128 + partial + overhead + epilogue + scales);
+    return static_cast<int>(rows * columns / 128 + std::max(partial, parts) + overhead + epilogue +
+                            scales);
   }
   // A K step of 32 bytes: 4 registers for 16 rows of A, 2 for 8 columns of B.
   // Where sums are promoted: 4 steps of B, 16 rows of A and of partial sums.
@@ -164,7 +168,7 @@ int mmaRegistersNeeded(const Schedule &s, const GemmProblem &problem, const targ
       promotes(p, t) ? columns / 8 * (4 * 2 + 4) + 4 : rows / 16 * 4 + columns / 8 * 2;
   const int epilogue = p.epilogueReadBytes ? fragmentReadingOverhead : 0;
   const int transposed = slotKMajor(s, p, true) && slotKMajor(s, p, false) ? 0 : transposedOverhead;
-  return static_cast<int>(rows * columns / 32 + fragments + fragmentOverhead + epilogue +
+  return static_cast<int>(rows * columns / 32 + std::max(fragments, parts) + fragmentOverhead + epilogue +
                           transposed +
                           scaleRegisters(s, p, rows / 8, columns / 4, columns, /*productRows=*/2));
 }

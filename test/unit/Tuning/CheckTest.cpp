@@ -81,6 +81,8 @@ TEST(Check, Cluster) {
 TEST(Check, SplitK) {
   Schedule s = hopperSchedule();
   s.splitK = 4;
+  EXPECT_TRUE(rejected(s, square(8192), hopper(), "accumulator-registers", {"at most 232", "288"}));
+  s.tileN = 128;
   EXPECT_TRUE(legal(s, square(8192), hopper()));
   EXPECT_TRUE(rejected(s, square(128), hopper(), "split-k", {"each of 4 CTAs", "2 of 64"}));
   s.splitK = 17;
