@@ -161,12 +161,13 @@ Status Ledger::wait(unsigned rank, uint32_t timeoutMs) const {
   const uint64_t mine = calls(rank);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeoutMs);
   for (unsigned r = 0; r < world();) {
-    if (aborted())
-      return Status::error(HEDDLE_COMM_FAILED, text("the communicator was given up: ", reason()));
+    // Who came may have gone since: the next call tells.
     if (calls(r) >= mine) {
       ++r;
       continue;
     }
+    if (aborted())
+      return Status::error(HEDDLE_COMM_FAILED, text("the communicator was given up: ", reason()));
     if (std::chrono::steady_clock::now() > deadline)
       return Status::error(HEDDLE_COMM_FAILED,
                            text("rank ", r, " did not come within ", timeoutMs, " ms: it has made ",
