@@ -28,8 +28,8 @@
 // BULK-DAG: UTMALDG.2D
 // BULK-DAG: HMMA.16816.F32.BF16
 
-heddle.kernel @linear(%x: tensor<?x7168xbf16>, %w: tensor<2112x7168xbf16>) -> tensor<?x2112xbf16> {
-  %0 = heddle.gemm %x, %w transpose_b : (tensor<?x7168xbf16>, tensor<2112x7168xbf16>) -> tensor<?x2112xf32>
-  %1 = arith.truncf %0 : tensor<?x2112xf32> to tensor<?x2112xbf16>
-  heddle.return %1 : tensor<?x2112xbf16>
+heddle.kernel @linear(%x: tensor<?x7168xbf16>, %w: tensor<4096x7168xbf16>) -> tensor<?x4096xbf16> {
+  %0 = heddle.gemm %x, %w transpose_b : (tensor<?x7168xbf16>, tensor<4096x7168xbf16>) -> tensor<?x4096xf32>
+  %1 = arith.truncf %0 : tensor<?x4096xf32> to tensor<?x4096xbf16>
+  heddle.return %1 : tensor<?x4096xbf16>
 }
